@@ -153,7 +153,7 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
 }
 
 for (const [name, [path, text, says]] of Object.entries(refused)) {
-  rules(`refuse ${name}`, () => {
+  rules(`the rules of the architecture refuse ${name}`, () => {
     const found = check({ [path]: text })
     assert.is(found.length, 1, found.join('\n') || 'nothing was found')
     assert.match(found[0] ?? '', says)
@@ -200,7 +200,7 @@ for (const [name, [path, text]] of Object.entries(allowed)) {
   rules(`allow ${name}`, () => assert.equal(check({ [path]: text }), []))
 }
 
-rules('refuse a file of more than 400 lines, but for generated data', () => {
+rules('the rules of the architecture refuse a file of more than 400 lines, but for generated data', () => {
   const lines = (count: number) => 'export {}\n'.repeat(count)
   const files = { 'src/lib/a.ts': lines(400), 'test/lib/b.ts': lines(401), 'src/providers/models.data.ts': lines(900) }
   assert.equal(longFiles(new Map(Object.entries(files))), ['test/lib/b.ts has 401 lines, more than 400'])
@@ -219,7 +219,7 @@ rules('name the files that a format lacks', () => {
   ])
 })
 
-rules('find files that import each other, types included', () => {
+rules('the rules of the architecture find files that import each other, types included', () => {
   const files = {
     'src/lib/a.ts': "import { b } from './b.ts'",
     'src/lib/b.ts': "import type { C } from './c.ts'",

@@ -7,12 +7,12 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 
 const test = suite('the matrix of stores and runtimes')
 
-test('is the table in the README', () => {
+test('the matrix of stores and runtimes is the table in the README', () => {
   const [table] = /^\| Store [\s\S]*?(?=\n\n)/m.exec(read('README.md')) ?? []
   assert.is(table, matrixTable())
 })
 
-test('has a row for each store of the package, which leads to what it promises', () => {
+test('the matrix of stores and runtimes has a row for each store of the package, which leads to what it promises', () => {
   const names = Object.keys(entries).flatMap((name) => /^storage\/(.+)/.exec(name)?.[1] ?? [])
   assert.equal(Object.keys(STORES).sort(), names.sort())
   const headings = read('adapters/storage/README.md').match(/(?<=^#+ ).+/gm) ?? []
@@ -30,7 +30,7 @@ test('has a row for each store of the package, which leads to what it promises',
 })
 
 /** That test declares one test for each test of the suite and each store that the matrix has in its runtime; in CI none may be skipped. */
-test('has a test of all stores of each runtime', () => {
+test('the matrix of stores and runtimes has a test of all stores of each runtime', () => {
   for (const [runtime, path] of Object.entries(RUNTIMES)) {
     assert.ok(existsSync(new URL(`../${path}`, import.meta.url)), path)
     assert.match(read(path), `'${runtime}'`)

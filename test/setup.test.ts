@@ -16,14 +16,14 @@ test.before(async (context) => {
 
 test.after(({ folder }) => rm(folder, { recursive: true }))
 
-test('says in one line what it can do', async () => {
+test('the setup says in one line what it can do', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
   assert.is(stderr, 'setup: say what to do: start, test, build, check, bench\n')
   assert.is(code, 1)
 })
 
 for (const version of ['16.20.2', '18.20.8', '20.18.0']) {
-  test(`says that Node ${version} is too old, before it installs anything`, async ({ folder }) => {
+  test(`the setup says that Node ${version} is too old, before it installs anything`, async ({ folder }) => {
     const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], {
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(pretend)}`,
@@ -43,7 +43,7 @@ for (const [name, value, option] of [
   ['open', 'true', '--open'],
   ['env', '', '--no-env'],
 ] as const) {
-  test(`says that npm took ${option} for itself`, async ({ folder }) => {
+  test(`the setup says that npm took ${option} for itself`, async ({ folder }) => {
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { [`npm_config_${name}`]: value })
     const [taken] = option.split('=')
     assert.is(stderr, `setup: npm took ${taken} for itself; write a -- before it: npm start -- ${option}\n`)
@@ -112,13 +112,13 @@ test('the locks that `npm ci` reads contain what their packages need on every pl
   }
 })
 
-test('says in one line that there is no npm', async ({ folder }) => {
+test('the setup says in one line that there is no npm', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { PATH: dirname(process.execPath) })
   assert.is(stderr, 'setup: cannot run npm: spawn npm ENOENT\n')
   assert.is(code, 1)
 })
 
-test('says in one line why npm fails', async ({ folder }) => {
+test('the setup says in one line why npm fails', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'])
   assert.match(stderr, /^setup: npm could not install the dependencies: .*package-lock\.json.*\n$/)
   assert.is(code, 1)

@@ -32,7 +32,7 @@ const same: Record<string, (boom: Boom) => original.Boom> = {
 }
 
 for (const [name, make] of Object.entries(same)) {
-  test(`makes ${name} as the original does`, ({ boom }) => {
+  test(`boom as it is bundled makes ${name} as the original does`, ({ boom }) => {
     const [ours, theirs] = [make(boom), make(original)]
     assert.equal(plain(ours.output), plain(theirs.output))
     assert.is(ours.message, theirs.message)
@@ -52,7 +52,7 @@ test('copies an error that it is made of and leaves that one alone', ({ boom }) 
   assert.not('isBoom' in cause)
 })
 
-test('refuses what the original refuses', ({ boom }) => {
+test('boom as it is bundled refuses what the original refuses', ({ boom }) => {
   for (const each of [boom, original]) {
     assert.throws(() => new each.Boom('fine', { statusCode: 200 }), /First argument must be a number \(400\+\): 200/)
     assert.throws(() => each.unauthorized('no', 'Bearer', { realm: 'a\nb' }), /Bad attribute value/)

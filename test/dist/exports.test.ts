@@ -26,7 +26,7 @@ test('put the types first', () => {
   }
 })
 
-test('hold each entry, its types and nothing else but shared chunks', () => {
+test('exports and built files hold each entry, its types and nothing else but shared chunks', () => {
   const present = Object.keys(entries)
   const scripts = built('.js').filter((name) => !/-[0-9A-Z]{8}\.js$/.test(name))
   assert.equal(scripts.sort(), present.map((name) => `${name}.js`).sort())
@@ -34,7 +34,7 @@ test('hold each entry, its types and nothing else but shared chunks', () => {
   for (const name of present) assert.is(types.has(`${name}.d.ts`), name !== 'cli', `types of ${name}`)
 })
 
-test('need no package of a runtime for their types', () => {
+test('exports and built files need no package of a runtime for their types', () => {
   for (const name of Object.keys(entries).filter((entry) => entry !== 'cli')) {
     const { packages, text } = readTypes(`${name}.d.ts`)
     const strange = packages.filter((each) => !typePackages[name]?.includes(each))
@@ -43,7 +43,7 @@ test('need no package of a runtime for their types', () => {
   }
 })
 
-test('start the command line with a line for the shell, ready to run', () => {
+test('exports and built files start the command line with a line for the shell, ready to run', () => {
   assert.match(readBuilt('cli.js'), /^#!\/usr\/bin\/env node\n/)
   assert.ok(statSync(`${root}dist/cli.js`).mode & 0o100, 'not executable')
 })

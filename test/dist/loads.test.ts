@@ -52,7 +52,10 @@ for (const [request, status] of [
   ['failing', 500],
   ['translated', 200],
 ] as const) {
-  test(`has at most ${BUDGETS[request]} bytes when the request is ${request}`, async ({ folder, texts }) => {
+  test(`the code that a request loads has at most ${BUDGETS[request]} bytes when the request is ${request}`, async ({
+    folder,
+    texts,
+  }) => {
     const script = join(root, 'test/dist/first-request.mjs')
     const { stdout } = await execute(process.execPath, [script, folder, request])
     const answered: { status: number; loaded: string[] } = JSON.parse(stdout)
@@ -64,11 +67,13 @@ for (const [request, status] of [
   })
 }
 
-test('has a bounded size in all', ({ texts }) => {
+test('the code that a request loads has a bounded size in all', ({ texts }) => {
   report('everything', [...texts.values()])
 })
 
-test('has a description of the API that is small, and that is loaded by those who ask for it', ({ description }) => {
+test('the code that a request loads has a description of the API that is small, and that is loaded by those who ask for it', ({
+  description,
+}) => {
   report('description', [description])
 })
 

@@ -22,7 +22,7 @@ for (const subpath of Object.keys(manifest.exports)) {
   })
 }
 
-test('answers a request', async ({ node }) => {
+test("the build on the machine's own Node answers a request", async ({ node }) => {
   const { stdout } = await run(
     node,
     `const { createGateway } = await import('signalbox')
@@ -35,7 +35,7 @@ test('answers a request', async ({ node }) => {
   assert.is(stdout, '200 object\n')
 })
 
-test('runs the command line', async ({ node }) => {
+test("the build on the machine's own Node runs the command line", async ({ node }) => {
   const { stdout } = await execute(node, ['dist/cli.js', '--help'], { cwd: root })
   assert.match(stdout, /signalbox/i)
 })

@@ -11,16 +11,16 @@ const BUDGETS = { core: 75_000, catalog: 25_000, client: 3_500 }
 
 const test = suite('sizes')
 
-test('keep the core within its budget, the data of the catalog apart', async () => {
+test('the core stays within its budget, the data of the catalog apart', async () => {
   const size = await measure('index', [withoutCatalog])
   report('core', size)
 })
 
-test('keep the catalog within its budget', async () => {
+test('the catalog stays within its budget', async () => {
   report('catalog', await measure('catalog', []))
 })
 
-test('keep the client of the management API within its budget, with no package and nothing of the gateway', async () => {
+test('the client of the management API stays within its budget, with no package and nothing of the gateway', async () => {
   report('client', await measure('client', []))
   const code = await bundle({ entryPoints: [`${root}dist/client.js`], packages: 'external', minify: false })
   assert.not.match(code, /^import\b|\bfrom ['"]|\bimport\(/m)
@@ -43,7 +43,7 @@ for (const name of [
   'storage/deno-kv',
   'storage/unstorage',
 ])
-  test(`keep the adapter of ${name} within 4 kB, its client apart`, async () => {
+  test(`the adapter of ${name} stays within 4 kB, its client apart`, async () => {
     const size = await measure(name, [])
     assert.ok(size <= 4_000, `${name} has ${size} bytes gzipped`)
   })

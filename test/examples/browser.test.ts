@@ -111,7 +111,7 @@ test('streams an answer to the page as it comes', async () => {
   await page.getByText(`${ANSWERED}m.`).waitFor()
 })
 
-test('knows its connection after a reload, and in a second tab', async () => {
+test('the example of a browser knows its connection after a reload, and in a second tab', async () => {
   await page.reload()
   await page.getByText('Ready.').waitFor()
   await chooseModel(page, 'at-once')
@@ -152,7 +152,7 @@ test('starts with the network cut after the browser was closed, and knows its ke
   server = await serve(folder)
 })
 
-test('refuses in one tab at once what another has paused', async () => {
+test('the example of a browser refuses in one tab at once what another has paused', async () => {
   const second = await openTab()
   const { keys } = JSON.parse((await call(second, 'GET', '/api/keys')).text)
   const paused = await call(second, 'PATCH', `/api/keys/${keys[0].id}`, { body: { isActive: false } })
@@ -166,7 +166,7 @@ test('refuses in one tab at once what another has paused', async () => {
   await second.close()
 })
 
-test('answers 503 to what the browser has no room for, and goes on answering', async () => {
+test('the example of a browser answers 503 to what the browser has no room for, and goes on answering', async () => {
   const session = await (context as BrowserContext).newCDPSession(page)
   const { origin } = new URL(url)
   await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1_000 })
@@ -182,7 +182,9 @@ test('answers 503 to what the browser has no room for, and goes on answering', a
   assert.is((await create()).status, 201)
 })
 
-test('leaves no key of the provider or of a client on the disk in clear', async ({ profile }) => {
+test('the example of a browser leaves no key of the provider or of a client on the disk in clear', async ({
+  profile,
+}) => {
   await context?.close()
   context = undefined
   const database = join(profile, 'Default', 'IndexedDB')

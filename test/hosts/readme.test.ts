@@ -27,7 +27,7 @@ const linesOf = (code: string) =>
 const test = suite('the code for web frameworks in the README')
 
 for (const [name, app] of Object.entries(apps))
-  test(`is that of the tests: ${name}`, () => {
+  test(`the code for web frameworks in the README is that of the tests: ${name}`, () => {
     const start = section.indexOf(`\`\`\`js\n// ${name}`)
     assert.ok(start >= 0, 'the README has a block')
     const lines = linesOf(section.slice(start + 6, section.indexOf('\n```', start)))

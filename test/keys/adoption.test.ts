@@ -86,19 +86,19 @@ async function isAdopted(storage: Storage, { keys, former }: Used): Promise<void
   }
 }
 
-test('keeps its keys and credentials, sealed and proven by new keys', async () => {
+test('a storage that is given a secret later keeps its keys and credentials, sealed and proven by new keys', async () => {
   const before = await used()
   await isAdopted(before.storage, before)
 })
 
-test('does so for two gateways that start at once', async () => {
+test('a storage that is given a secret later does so for two gateways that start at once', async () => {
   const before = await used()
   const both = [open(before.storage, SECRET), open(before.storage, SECRET)]
   assert.equal(await Promise.all(both.map(({ chat }) => chat(before.keys[0] ?? ''))), [200, 200])
   await isAdopted(before.storage, before)
 })
 
-test('does so after a start that was cut before any of its writes, or after it', async () => {
+test('a storage that is given a secret later does so after a start that was cut before any of its writes, or after it', async () => {
   const before = await used()
   for (const isMade of [false, true]) {
     let cuts = 0
@@ -125,7 +125,7 @@ test('does so after a start that was cut before any of its writes, or after it',
   }
 })
 
-test('gives what is sealed later to no program that has put a vault without a seal in the place of the sealed one', async () => {
+test('a storage that is given a secret later gives what is sealed later to no program that has put a vault without a seal in the place of the sealed one', async () => {
   const before = await used()
   const planted = (await before.storage.get('vault'))?.value ?? ''
   await open(before.storage, SECRET).api.keys.list()

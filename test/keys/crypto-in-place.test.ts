@@ -25,7 +25,7 @@ test('decrypts what WebCrypto has encrypted', async () => {
   for (const text of TEXTS) assert.is(await node.open(PLACE, await web.seal(PLACE, text)), text)
 })
 
-test('refuses what WebCrypto refuses: another place, a changed byte, and what is cut off or empty', async () => {
+test("the vault on Node's own cryptography refuses what WebCrypto refuses: another place, a changed byte, and what is cut off or empty", async () => {
   const { web, node } = await vaults()
   const sealed = await web.seal(PLACE, 'the value of a key')
   const [iv = '', cipher = ''] = sealed.split('.')
@@ -49,7 +49,7 @@ test('refuses what WebCrypto refuses: another place, a changed byte, and what is
     }
 })
 
-test('accepts the proofs that WebCrypto accepts, and no others', async () => {
+test("the vault on Node's own cryptography accepts the proofs that WebCrypto accepts, and no others", async () => {
   const { web, node } = await vaults()
   for (const text of TEXTS) {
     const mac = await web.sign(PLACE, text)

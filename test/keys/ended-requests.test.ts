@@ -63,7 +63,7 @@ async function turns(): Promise<void> {
 
 for (const [client, { says }] of Object.entries(clients))
   for (const model of ['one/m', 'claude/c'])
-    test(`ends the stream of a client of ${client} at ${model} with an error event, and the provider's call`, async () => {
+    test(`a key that is paused during a request ends the stream of a client of ${client} at ${model} with an error event, and the provider's call`, async () => {
       const { api, id, rest, up, told } = await streaming({ client: client as keyof typeof clients, model }) // one of its keys
       await api.keys.update(id, { isActive: false })
       assert.match(await rest, says)
@@ -75,14 +75,14 @@ for (const [client, { says }] of Object.entries(clients))
       assert.equal((await api.health.list()).health, [])
     })
 
-test('ends the stream of a deleted key likewise', async () => {
+test('a key that is paused during a request ends the stream of a deleted key likewise', async () => {
   const { api, id, rest, up } = await streaming()
   await api.keys.delete(id)
   assert.match(await rest, /This API key has been deleted/)
   assert.is(up.open, 0)
 })
 
-test('ends an answer that has not begun with 403', async () => {
+test('a key that is paused during a request ends an answer that has not begun with 403', async () => {
   const up = fakeUpstream(never)
   const { api, chat } = await openWorld({ fetch: up })
   const { key, id } = await api.keys.create({ name: 'team' })
@@ -93,7 +93,7 @@ test('ends an answer that has not begun with 403', async () => {
   assert.is(up.open, 0)
 })
 
-test('leaves the streams of other keys, and those without a key, alone', async () => {
+test('a key that is paused during a request leaves the streams of other keys, and those without a key, alone', async () => {
   const { api, ask, rest, up } = await streaming()
   const other = await api.keys.create({ name: 'other' })
   await ask()
@@ -103,7 +103,7 @@ test('leaves the streams of other keys, and those without a key, alone', async (
   assert.is(up.open, 2)
 })
 
-test('ends nothing when a key is only renamed, or the option says so', async () => {
+test('a key that is paused during a request ends nothing when a key is only renamed, or the option says so', async () => {
   const renamed = await streaming()
   await renamed.api.keys.update(renamed.id, { name: 'renamed' })
   assert.not(await isOver(renamed.rest))
@@ -116,14 +116,14 @@ test('ends nothing when a key is only renamed, or the option says so', async () 
 /** Another gateway on the same storage. */
 const elsewhere = async (storage: Storage): Promise<World['api']> => (await openWorld({ storage, connections: [] })).api
 
-test('ends the stream when it was paused elsewhere and the storage reports it', async () => {
+test('a key that is paused during a request ends the stream when it was paused elsewhere and the storage reports it', async () => {
   const storage = memoryStorage()
   const { id, rest } = await streaming({ storage })
   await (await elsewhere(storage)).keys.update(id, { isActive: false })
   assert.match(await rest, /This API key is paused/)
 })
 
-test('ends the stream within a second when it was paused elsewhere and the storage does not report it', async () => {
+test('a key that is paused during a request ends the stream within a second when it was paused elsewhere and the storage does not report it', async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { id, rest, clock } = await streaming({ storage })
   await (await elsewhere(storage)).keys.update(id, { isActive: false })
@@ -132,7 +132,7 @@ test('ends the stream within a second when it was paused elsewhere and the stora
   assert.match(await rest, /This API key is paused/)
 })
 
-test('goes on while the storage cannot be read', async () => {
+test('a key that is paused during a request goes on while the storage cannot be read', async () => {
   const { watch: _, ...storage } = memoryStorage()
   let isAway = false
   const get: Storage['get'] = async (key) => {

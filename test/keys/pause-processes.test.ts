@@ -13,7 +13,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test(`is refused at once where it was paused, by ${PROCESSES - 1} other processes within ${KNOWN_WITHIN_MS} ms, and never accepted again`, async ({
+test(`a key that is paused under load is refused at once where it was paused, by ${PROCESSES - 1} other processes within ${KNOWN_WITHIN_MS} ms, and never accepted again`, async ({
   program,
 }) => {
   const rounds: string[] = []

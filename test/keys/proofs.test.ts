@@ -66,7 +66,7 @@ const keyChanges: Record<string, Change> = {
 }
 
 for (const [how, changing] of Object.entries(keyChanges)) {
-  keys(`keeps a paused key ${how} from being used, and no other key`, async () => {
+  keys(`the proof of a key keeps a paused key ${how} from being used, and no other key`, async () => {
     const { storage, status, api, active, paused, told } = await filled()
     assert.is(await status(paused.key), 403)
     await change(storage, 'keys/', 'paused', changing)
@@ -86,7 +86,7 @@ for (const [how, changing] of Object.entries(keyChanges)) {
   })
 }
 
-keys('is made anew by a change that gives isActive, and by no other change', async () => {
+keys('the proof of a key is made anew by a change that gives isActive, and by no other change', async () => {
   const { storage, status, api, paused } = await filled()
   await change(storage, 'keys/', 'paused', (record) => delete record.isActive)
   assert.match(
@@ -100,25 +100,28 @@ keys('is made anew by a change that gives isActive, and by no other change', asy
   assert.is(await status(paused.key), 200)
 })
 
-keys('refuses a known key whose proof was removed at every request, in a storage without watch', async () => {
-  const clock = fakeClock()
-  const { watch: _, ...storage } = memoryStorage({ clock })
-  const { api, chat } = await openWorld({
-    storage,
-    clock,
-    fetch: fakeUpstream(() => json(chatAnswer())),
-    connections: ['one'],
-    secret,
-  })
-  const { key } = await api.keys.create({ name: 'known' })
-  const status = async () => (await chat({}, { headers: { 'x-api-key': key } })).status
-  assert.is(await status(), 200)
-  await change(storage, 'keys/', 'known', (record) => delete record.mac)
-  await clock.advance(1_000)
-  assert.equal([await status(), await status()], [500, 500])
-})
+keys(
+  'the proof of a key refuses a known key whose proof was removed at every request, in a storage without watch',
+  async () => {
+    const clock = fakeClock()
+    const { watch: _, ...storage } = memoryStorage({ clock })
+    const { api, chat } = await openWorld({
+      storage,
+      clock,
+      fetch: fakeUpstream(() => json(chatAnswer())),
+      connections: ['one'],
+      secret,
+    })
+    const { key } = await api.keys.create({ name: 'known' })
+    const status = async () => (await chat({}, { headers: { 'x-api-key': key } })).status
+    assert.is(await status(), 200)
+    await change(storage, 'keys/', 'known', (record) => delete record.mac)
+    await clock.advance(1_000)
+    assert.equal([await status(), await status()], [500, 500])
+  },
+)
 
-keys('does not fit another key', async () => {
+keys('the proof of a key does not fit another key', async () => {
   const { storage, status, active, paused } = await filled()
   const records = (await storage.list('keys/')).map(({ key, value }) => ({ key, stored: JSON.parse(value) }))
   const [one, two] = records.map(({ stored }) => stored.record)
@@ -174,7 +177,7 @@ settings('shuts the gate when the settings were removed', async () => {
     assert.equal([await view(), await view(active.key)], [500, 500])
 })
 
-settings('keeps members that this release does not know', async () => {
+settings('the proof of the settings keeps members that this release does not know', async () => {
   const { storage, api } = await filled()
   await change(storage, 'settings', undefined, (record) => Object.assign(record, { fromALaterRelease: [1] }))
   await api.settings.update({ requireApiKey: false })
@@ -191,7 +194,7 @@ const destinations: Record<string, Change> = {
 }
 
 for (const [where, changing] of Object.entries(destinations)) {
-  credentials(`is not sent to ${where} than it was sealed for`, async () => {
+  credentials(`a sealed credential is not sent to ${where} than it was sealed for`, async () => {
     const { storage, active, up, chat } = await filled()
     await change(storage, 'connections/', undefined, changing)
     for (const model of ['one/m', 'two/m'])
@@ -200,26 +203,29 @@ for (const [where, changing] of Object.entries(destinations)) {
   })
 }
 
-credentials('is asked for again when the address changes, and sealed anew when the format does', async () => {
-  const { status, api, active, up } = await filled()
-  const [{ id = '' } = {}] = (await api.connections.list()).connections
-  const moved = { providerSpecificData: { baseUrl: 'http://two.test/v1' } }
-  assert.match(
-    await refusal(api.connections.update(id, moved)),
-    /^400 "providerSpecificData.baseUrl" .* send "apiKey" again/,
-  )
-  assert.is((await api.connections.get(id)).providerSpecificData, undefined)
-  await api.connections.update(id, { providerSpecificData: { format: 'openai-chat' } })
-  assert.is(await status(active.key), 200)
-  assert.is(up.calls.at(-1)?.headers.get('authorization'), 'Bearer secret-of-one')
-  await api.connections.update(id, { ...moved, apiKey: 'key-of-another-address' })
-  plant('key-of-another-address')
-  assert.is(await status(active.key), 200)
-  assert.is(up.calls.at(-1)?.headers.get('authorization'), 'Bearer key-of-another-address')
-  await api.connections.update(id, { providerSpecificData: { baseUrl: 'http://two.test/v1/' } })
-  await api.connections.update(id, { providerSpecificData: {}, apiKey: null })
-  assert.is((await api.connections.get(id)).apiKey, undefined)
-})
+credentials(
+  'a sealed credential is asked for again when the address changes, and sealed anew when the format does',
+  async () => {
+    const { status, api, active, up } = await filled()
+    const [{ id = '' } = {}] = (await api.connections.list()).connections
+    const moved = { providerSpecificData: { baseUrl: 'http://two.test/v1' } }
+    assert.match(
+      await refusal(api.connections.update(id, moved)),
+      /^400 "providerSpecificData.baseUrl" .* send "apiKey" again/,
+    )
+    assert.is((await api.connections.get(id)).providerSpecificData, undefined)
+    await api.connections.update(id, { providerSpecificData: { format: 'openai-chat' } })
+    assert.is(await status(active.key), 200)
+    assert.is(up.calls.at(-1)?.headers.get('authorization'), 'Bearer secret-of-one')
+    await api.connections.update(id, { ...moved, apiKey: 'key-of-another-address' })
+    plant('key-of-another-address')
+    assert.is(await status(active.key), 200)
+    assert.is(up.calls.at(-1)?.headers.get('authorization'), 'Bearer key-of-another-address')
+    await api.connections.update(id, { providerSpecificData: { baseUrl: 'http://two.test/v1/' } })
+    await api.connections.update(id, { providerSpecificData: {}, apiKey: null })
+    assert.is((await api.connections.get(id)).apiKey, undefined)
+  },
+)
 
 for (const [how, changing] of Object.entries<Change>({
   'was changed': (record) => Object.assign(record, { providerSpecificData: { baseUrl: 'http://thief.test' } }),
@@ -229,7 +235,7 @@ for (const [how, changing] of Object.entries<Change>({
   },
 })) {
   credentials(
-    `is not sealed by put for an address that ${how} in the storage, unless put names the address`,
+    `a sealed credential is not sealed by put for an address that ${how} in the storage, unless put names the address`,
     async () => {
       const { storage, status, active, up, api } = await filled()
       const seed = { id: 'seeded', provider: 'one', apiKey: 'key-of-the-host' }
@@ -269,7 +275,7 @@ async function former() {
   return { storage, active, paused }
 }
 
-takeover('is taken over at the first start, and works as it did', async () => {
+takeover('a store of a release without proofs is taken over at the first start, and works as it did', async () => {
   const { storage, active, paused } = await former()
   const gateways = await Promise.all([open(storage), open(storage), open(storage)])
   const starts = await Promise.all(gateways.map(({ status }) => status(active)))
@@ -282,45 +288,51 @@ takeover('is taken over at the first start, and works as it did', async () => {
   )
 })
 
-takeover('is taken over once: a record without its proof is refused from then on', async () => {
-  const { storage, active, paused } = await former()
-  assert.is(await (await open(storage)).status(active), 200)
-  await change(storage, 'keys/', 'paused', (record) => {
-    delete record.mac
-    record.isActive = true
-  })
-  const later = await open(storage)
-  assert.equal([await later.status(active), await later.status(paused)], [200, 500])
-  const vault = JSON.parse((await storage.get('vault'))?.value ?? '')
-  await storage.set('vault', JSON.stringify({ ...vault, isTakenOver: false }))
-  const { status, told } = await open(storage)
-  assert.is(await status(active), 500, 'the vault itself says so under the secret')
-  assert.match(String(told.errors[0]), /The secret does not open this store/)
-})
-
-takeover('is taken over whole after a start that was cut at any write', async () => {
-  for (let writes = 0; writes < 6; writes++) {
+takeover(
+  'a store of a release without proofs is taken over once: a record without its proof is refused from then on',
+  async () => {
     const { storage, active, paused } = await former()
-    let left = writes
-    const cut: Storage = {
-      ...storage,
-      set: async (...args) => {
-        if (left-- <= 0) throw new Error('cut')
-        return storage.set(...args)
-      },
-    }
-    await (await open(cut)).status(active)
-    const { status, up } = await open(storage)
-    assert.equal(
-      [await status(active), await status(paused), await status()],
-      [200, 403, 401],
-      `after ${writes} writes`,
-    )
-    assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer credential-of-one')
-  }
-})
+    assert.is(await (await open(storage)).status(active), 200)
+    await change(storage, 'keys/', 'paused', (record) => {
+      delete record.mac
+      record.isActive = true
+    })
+    const later = await open(storage)
+    assert.equal([await later.status(active), await later.status(paused)], [200, 500])
+    const vault = JSON.parse((await storage.get('vault'))?.value ?? '')
+    await storage.set('vault', JSON.stringify({ ...vault, isTakenOver: false }))
+    const { status, told } = await open(storage)
+    assert.is(await status(active), 500, 'the vault itself says so under the secret')
+    assert.match(String(told.errors[0]), /The secret does not open this store/)
+  },
+)
 
-takeover('gets no new vault when its own is gone', async () => {
+takeover(
+  'a store of a release without proofs is taken over whole after a start that was cut at any write',
+  async () => {
+    for (let writes = 0; writes < 6; writes++) {
+      const { storage, active, paused } = await former()
+      let left = writes
+      const cut: Storage = {
+        ...storage,
+        set: async (...args) => {
+          if (left-- <= 0) throw new Error('cut')
+          return storage.set(...args)
+        },
+      }
+      await (await open(cut)).status(active)
+      const { status, up } = await open(storage)
+      assert.equal(
+        [await status(active), await status(paused), await status()],
+        [200, 403, 401],
+        `after ${writes} writes`,
+      )
+      assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer credential-of-one')
+    }
+  },
+)
+
+takeover('a store of a release without proofs gets no new vault when its own is gone', async () => {
   const { storage, active } = await filled()
   await storage.delete('vault')
   const { status, told } = await open(storage)

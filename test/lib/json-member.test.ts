@@ -15,7 +15,7 @@ const table: Record<string, [given: string, expected: string]> = {
 }
 
 for (const [name, [given, expected]] of Object.entries(table)) {
-  test(`leaves out ${name}`, () => {
+  test(`a JSON text without one of its members leaves out ${name}`, () => {
     assert.is(withoutMember(given, 'x'), expected)
     const { x: _, ...rest } = JSON.parse(given)
     assert.equal(JSON.parse(withoutMember(given, 'x')), rest)

@@ -7,7 +7,7 @@ const rename = (text: string) => replaceSpans(text, scanTopLevel(text, ['model']
 
 const scan = suite('json scan')
 
-scan('replaces the value of a top-level member and leaves every other character', () => {
+scan('the JSON scan replaces the value of a top-level member and leaves every other character', () => {
   assert.is(
     rename('{ "model" : "old" , "n": 12345678901234567890 }'),
     '{ "model" : "new" , "n": 12345678901234567890 }',
@@ -16,26 +16,26 @@ scan('replaces the value of a top-level member and leaves every other character'
   assert.is(rename('{"a":"model","model":"old"\n}'), '{"a":"model","model":"new"\n}')
 })
 
-scan('is not misled by quotes, escapes and braces in strings', () => {
+scan('the JSON scan is not misled by quotes, escapes and braces in strings', () => {
   assert.is(rename('{"a":"\\"model\\":\\"x\\"}{","model":"o\\"ld"}'), '{"a":"\\"model\\":\\"x\\"}{","model":"new"}')
   assert.is(rename('{"a":"\\\\","model":"old"}'), '{"a":"\\\\","model":"new"}')
   assert.is(rename('{"mod\\u0065l":"old"}'), '{"mod\\u0065l":"new"}')
   assert.is(rename('{"\\u006dod\\u0065\\u006c":"old"}'), '{"\\u006dod\\u0065\\u006c":"new"}')
 })
 
-scan('takes no other key for the name', () => {
+scan('the JSON scan takes no other key for the name', () => {
   for (const key of ['model_x', 'mode', 'nodel', 'Model', 'xmodel', 'models\\u0065', '\\"odel', ''])
     assert.is(rename(`{"${key}":"old"}`), `{"${key}":"old"}`)
 })
 
-scan('replaces each of several members of the name, since parsers disagree on which one counts', () => {
+scan('the JSON scan replaces each of several members of the name, since parsers disagree on which one counts', () => {
   assert.is(
     rename('{"model":"a","x":[1,{"y":2}],"model":{"b":[1,2]}}'),
     '{"model":"new","x":[1,{"y":2}],"model":"new"}',
   )
 })
 
-scan('says how deep a text nests', () => {
+scan('the JSON scan says how deep a text nests', () => {
   assert.is(scanTopLevel('[[{"a":[]}],[]]', []).depth, 4)
   assert.is(scanTopLevel('"[[["', []).depth, 0)
 })

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('json texts')
 
-test('are quoted as JSON.stringify has it, character by character', () => {
+test('json texts are quoted as JSON.stringify has it, character by character', () => {
   for (let code = 0; code <= 0xffff; code++) {
     const text = `a${String.fromCharCode(code)}b`
     if (quoted(text) !== JSON.stringify(text)) assert.is(quoted(text), JSON.stringify(text))

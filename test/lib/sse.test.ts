@@ -17,23 +17,23 @@ const data = (...texts: string[]) => texts.map((text) => ({ event: undefined, da
 
 const parser = suite('sse parser')
 
-parser('reads events, comments, several data lines and names', () => {
+parser('the SSE parser reads events, comments, several data lines and names', () => {
   assert.equal(parse('data: a\n\n: note\ndata:b\ndata: c\n\nevent: x\ndata: d\n\n'), [
     ...data('a', 'b\nc'),
     { event: 'x', data: 'd' },
   ])
 })
 
-parser('accepts every line ending, also split over two pieces', () => {
+parser('the SSE parser accepts every line ending, also split over two pieces', () => {
   assert.equal(parse('data: a\r\n\r\ndata: b\r\rdata: c\n\n'), data('a', 'b', 'c'))
   assert.equal(parse('data: a\r', '\n\r', '\ndata: b\r', '\r'), data('a', 'b'))
 })
 
-parser('drops a byte order mark and takes a last event without its blank line', () => {
+parser('the SSE parser drops a byte order mark and takes a last event without its blank line', () => {
   assert.equal(parse('\ufeffdata: a\n\ndata: [DONE]'), data('a', '[DONE]'))
 })
 
-parser('takes JSON that stands alone behind the first event for one, if it is told to', () => {
+parser('the SSE parser takes JSON that stands alone behind the first event for one, if it is told to', () => {
   const read = (text: string, options?: { bareJson: boolean }) => {
     const events: SseEvent[] = []
     const parser = createSseParser((event) => events.push(event), options)
@@ -49,14 +49,14 @@ parser('takes JSON that stands alone behind the first event for one, if it is to
   assert.equal(read(error, bareJson), [])
 })
 
-parser('reads the same events however the text is cut', () => {
+parser('the SSE parser reads the same events however the text is cut', () => {
   const line = fc.constantFrom('data: x', 'data:y', 'event: e', ': c', '', '', 'id: 1')
   const ending = fc.constantFrom('\n', '\r\n', '\r')
   const text = fc.tuple(fc.array(line), ending).map(([lines, end]) => lines.join(end))
   fc.assert(fc.property(text, (whole) => assert.equal(parse(...whole), parse(whole))))
 })
 
-parser('takes a line of several megabytes in linear time and refuses one over 16 MiB', () => {
+parser('the SSE parser takes a line of several megabytes in linear time and refuses one over 16 MiB', () => {
   const piece = 'x'.repeat(1024)
   const before = busyMs()
   const pieces = ['data: ', ...Array.from({ length: 8_000 }, () => piece), '\n\n']
@@ -65,24 +65,27 @@ parser('takes a line of several megabytes in linear time and refuses one over 16
   assert.throws(() => parse(...Array.from({ length: 17 * 1024 }, () => piece)), /16 MiB/)
 })
 
-parser('takes as little of many lines that are never closed', () => {
+parser('the SSE parser takes as little of many lines that are never closed', () => {
   const line = `data: ${'x'.repeat(1024)}\n`
   assert.throws(() => parse(...Array.from({ length: 17 * 1024 }, () => line)), /16 MiB/)
 })
 
 const framing = suite('framing of server-sent events')
 
-framing('reads the same events wherever the bytes are cut, byte order marks included', () => {
-  const bytes = encodeUtf8('\ufeffdata: a\n\ndata: \ufeff\n\ndata: ä€😀\ufeff\n\n')
-  for (let at = 0; at <= bytes.length; at++) {
-    const events: string[] = []
-    const stream = sseFraming((event) => events.push(event.data))
-    stream.push(bytes.subarray(0, at))
-    stream.push(bytes.subarray(at))
-    stream.end()
-    assert.equal(events, ['a', '\ufeff', 'ä€😀\ufeff'], String(at))
-  }
-})
+framing(
+  'the framing of server-sent events reads the same events wherever the bytes are cut, byte order marks included',
+  () => {
+    const bytes = encodeUtf8('\ufeffdata: a\n\ndata: \ufeff\n\ndata: ä€😀\ufeff\n\n')
+    for (let at = 0; at <= bytes.length; at++) {
+      const events: string[] = []
+      const stream = sseFraming((event) => events.push(event.data))
+      stream.push(bytes.subarray(0, at))
+      stream.push(bytes.subarray(at))
+      stream.end()
+      assert.equal(events, ['a', '\ufeff', 'ä€😀\ufeff'], String(at))
+    }
+  },
+)
 
 const splitter = suite('sse splitter')
 
@@ -92,12 +95,12 @@ function split(chunks: Uint8Array[]): string[] {
   return [...wholes, events.rest()].map((bytes) => decodeUtf8(bytes))
 }
 
-splitter('passes a chunk that ends with an event on as it is', () => {
+splitter('the SSE splitter passes a chunk that ends with an event on as it is', () => {
   const chunk = encodeUtf8('data: a\n\ndata: b\r\n\r\n')
   assert.is(createEventSplitter().take(chunk), chunk)
 })
 
-splitter('holds half an event back until the rest is here', () => {
+splitter('the SSE splitter holds half an event back until the rest is here', () => {
   assert.equal(split(['data: a\n\nda', 'ta: b', '\n', '\ndata: c'].map(encodeUtf8)), [
     'data: a\n\n',
     'data: b\n\n',
@@ -110,7 +113,7 @@ splitter('holds half an event back until the rest is here', () => {
   ])
 })
 
-splitter('loses no byte and ends each piece with an event, wherever the stream is cut', () => {
+splitter('the SSE splitter loses no byte and ends each piece with an event, wherever the stream is cut', () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const whole = encodeUtf8(`data: ä€😀${end}${end}: c${end}${end}event: e${end}data: 2${end}data: 3${end}${end}`)
     for (let at = 0; at <= whole.length; at++) {

@@ -20,7 +20,7 @@ function failing(prefix: string, failures = Number.POSITIVE_INFINITY): Storage {
   }
 }
 
-test('answers the list of the specification, for any origin', async () => {
+test('GET /v1/models answers the list of the specification, for any origin', async () => {
   const { gateway } = open()
   await gateway.api.combos.create({ name: 'team', models: ['ac/chat'] })
   const response = await get(gateway, '/v1/models')
@@ -92,7 +92,7 @@ for (const prefix of ['connections/', 'combos/', 'custom-models/', 'aliases/']) 
   })
 }
 
-test('follows what the management API changes, at once', async () => {
+test('GET /v1/models follows what the management API changes, at once', async () => {
   const { gateway } = open()
   assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat'])
   const connection = await gateway.api.connections.create({
@@ -107,7 +107,7 @@ test('follows what the management API changes, at once', async () => {
   assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat', 'mine/two'])
 })
 
-test('asks a compatible provider with the connection’s own key', async () => {
+test('GET /v1/models asks a compatible provider with the connection’s own key', async () => {
   const seen: unknown[] = []
   const handler = http.get('http://lab.test/v1/models', ({ request }) => {
     seen.push(request.headers.get('authorization'))

@@ -31,7 +31,7 @@ function worldOf(size: number, read: () => void = () => {}): World {
   }
 }
 
-test('looks at each record a few times, however many there are', async () => {
+test('the listing looks at each record a few times, however many there are', async () => {
   const size = 5_000
   let reads = 0
   const listing = listingOf(worldOf(size, () => reads++))
@@ -41,7 +41,7 @@ test('looks at each record a few times, however many there are', async () => {
   assert.ok(reads < 40 * size, `${reads} reads of ${3 * size} records`)
 })
 
-test('lists 25,000 models in the time of a blink', async () => {
+test('the listing lists 25,000 models in the time of a blink', async () => {
   const listing = listingOf(worldOf(5_000))
   const before = busyMs()
   await listing.list(['llm'], noNetwork)

@@ -6,7 +6,7 @@ const test = suite('listing rule 3: without connections')
 
 const all: Kind[] = ['llm', 'image', 'tts', 'stt', 'embedding', 'imageToText']
 
-test('lists the catalog in its order, by the alias that models are filed under', async () => {
+test('the listing without connections lists the catalog in its order, by the alias that models are filed under', async () => {
   const catalog: World['catalog'] = {
     plain: { models: [{ id: 'a' }] },
     configured: { alias: 'cfg', models: [{ id: 'b' }] },

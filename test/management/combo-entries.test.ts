@@ -7,7 +7,7 @@ const test = suite('entries of combos')
 const mixed = ['one/m', { model: 'two/m', weight: 0.5 }, { model: 'three/m' }, { model: 'four/m', weight: 0 }]
 
 for (const strategy of ['fallback', 'round-robin', 'weighted', 'random', 'least-cost']) {
-  test(`of "${strategy}" come back as they were sent, with their weights`, async () => {
+  test(`entries of combos of "${strategy}" come back as they were sent, with their weights`, async () => {
     const { expect, send } = openDoor({ catalog: {} })
     const made = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy })
     assert.equal([made.strategy, made.models], [strategy, mixed])
@@ -31,7 +31,7 @@ test('weights outlast a change of the strategy', async () => {
     assert.equal((await expect(200, 'PUT', `/api/combos/${id}`, { strategy })).models, mixed)
 })
 
-test('names in objects are trimmed as others are', async () => {
+test('entries of combos names in objects are trimmed as others are', async () => {
   const { expect } = openDoor()
   const combo = await expect(201, 'POST', '/api/combos', { name: 'a', models: [{ model: ' x ', weight: 2 }] })
   assert.equal(combo.models, [{ model: 'x', weight: 2 }])

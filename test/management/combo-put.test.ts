@@ -15,7 +15,7 @@ async function doorWithCombos() {
 const bad = 'Name can only contain letters, numbers, -, _ and .'
 const taken = 'Combo name already exists'
 
-test('changes what it names and keeps the rest', async () => {
+test('PUT /api/combos/{id} changes what it names and keeps the rest', async () => {
   const { expect, clock, a } = await doorWithCombos()
   const changes = [{ name: 'c' }, { models: ['x', 'z'] }, { strategy: 'round-robin' }, { kind: 'image' }]
   let combo: object = a

@@ -19,7 +19,7 @@ async function errorOf(call: Promise<unknown>) {
   throw new Error('it was accepted')
 }
 
-test('needs no credential and answers what HTTP sends', async () => {
+test('gateway.api needs no credential and answers what HTTP sends', async () => {
   const { gateway, expect } = openDoor()
   const { api } = gateway
   const key = await api.keys.create({ name: 'a' })

@@ -9,7 +9,7 @@ const test = suite('a key by its id')
 const secret = 'key-by-id-'.repeat(5)
 const open = (storage: Storage) => createGateway({ storage, logger: false, secret }).api.keys
 
-test('is found without a look at the others, also where changes of others are not told', async () => {
+test('a key by its id is found without a look at the others, also where changes of others are not told', async () => {
   const { watch: _, ...silent } = memoryStorage()
   const reads: string[] = []
   const storage: Storage = {
@@ -41,7 +41,7 @@ test('is found without a look at the others, also where changes of others are no
   assert.not.ok(reads.includes('get'), 'a deleted one is not remembered')
 })
 
-test('is found wherever it lies now', async () => {
+test('a key by its id is found wherever it lies now', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   const { id } = await here.create({ name: 'one' })

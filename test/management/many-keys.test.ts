@@ -163,7 +163,7 @@ test('let others get their turn while they are listed', async () => {
   assert.ok((await turnsDuring(() => keys.list())) >= 4)
 })
 
-test('are listed over HTTP piece by piece, as they are in process', async () => {
+test('many keys are listed over HTTP piece by piece, as they are in process', async () => {
   const management = { dangerouslyAllowUnauthenticated: true } as const
   const gateway = createGateway({ storage: memoryStorage(), logger: false, management })
   for (const count of [0, 1, 499, 1, 499, 1]) {

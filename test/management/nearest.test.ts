@@ -26,7 +26,7 @@ for (const [word, candidates, expected] of [
   })
 }
 
-test('answers the best `max`, each once', () => {
+test('nearest() answers the best `max`, each once', () => {
   const candidates = ['model-1', 'model-2', 'model-2', 'model-3', 'model']
   assert.equal(nearest('model', candidates, 2), ['model', 'model-1'])
   assert.is(nearest('model', candidates).length, 3)

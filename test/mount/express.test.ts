@@ -53,14 +53,14 @@ for (const name of ['express', 'express4']) {
     assert.is((await (await fetch(`${url}/ai/v1/%2e%2e/api`)).json()).target, '/api')
   })
 
-  test('keeps the whole path for a gateway with one', async () => {
+  test(`${name === 'express' ? 'Express 5' : 'Express 4'} keeps the whole path for a gateway with one`, async () => {
     const app = express()
     app.use('/ai', toExpressHandler({ ...echo, basePath: '/ai' }))
     const { url } = await lab.listen(app)
     assert.is((await (await fetch(`${url}/ai/v1/models`)).json()).target, '/ai/v1/models')
   })
 
-  test('works under a router inside a router', async () => {
+  test(`${name === 'express' ? 'Express 5' : 'Express 4'} works under a router inside a router`, async () => {
     const inner = express()
     inner.use('/b', toExpressHandler(echo))
     const app = express()
@@ -76,7 +76,7 @@ for (const name of ['express', 'express4']) {
     ['text', (from) => from.text({ type: '*/*' }), 'application/json', '{"exact" : 12345678901234567890}'],
   ]
   for (const [parser, make, type, sent] of parsers) {
-    test(`reads a body that a parser has read: ${parser}`, async () => {
+    test(`${name === 'express' ? 'Express 5' : 'Express 4'} reads a body that a parser has read: ${parser}`, async () => {
       const app = express()
       app.use(make(express))
       app.use('/ai', toExpressHandler(echo))
@@ -119,7 +119,7 @@ for (const name of ['express', 'express4']) {
     assert.is(await post(`${url}/ai/v1`, '{"a":1}'), 'PAYLOAD_TOO_LARGE')
   })
 
-  test('says what to do when somebody has read the body and kept it', async () => {
+  test(`${name === 'express' ? 'Express 5' : 'Express 4'} says what to do when somebody has read the body and kept it`, async () => {
     const app = express()
     app.use((req, _, next) => {
       req.resume().on('end', () => next())

@@ -51,7 +51,7 @@ async function requestFor(event: LambdaUrlEvent): Promise<Request> {
   return request
 }
 
-test('makes a request of the event', async () => {
+test('the handler of a function URL makes a request of the event', async () => {
   const request = await requestFor(
     eventOf('POST', {
       rawPath: '/ai/v1/a%2Fb c',
@@ -71,7 +71,7 @@ test('makes a request of the event', async () => {
   assert.equal(await request.json(), { name: 'Zoë' })
 })
 
-test('reads a path as it is, also one with two slashes first or a question mark', async () => {
+test('the handler of a function URL reads a path as it is, also one with two slashes first or a question mark', async () => {
   assert.is(
     (await requestFor(eventOf('GET', { rawPath: '//evil.example/x' }))).url,
     'https://fn.example//evil.example/x',
@@ -79,23 +79,23 @@ test('reads a path as it is, also one with two slashes first or a question mark'
   assert.is((await requestFor(eventOf('GET', { rawPath: '/a?b' }))).url, 'https://fn.example/a%3Fb')
 })
 
-test('gives headers beyond Latin 1 as the bytes that were sent', async () => {
+test('the handler of a function URL gives headers beyond Latin 1 as the bytes that were sent', async () => {
   const request = await requestFor(eventOf('GET', { headers: { 'x-city': 'Łódź', 'x-other': 'Zoë' } }))
   assert.is(Buffer.from(request.headers.get('x-city') ?? '', 'latin1').toString(), 'Łódź')
   assert.is(request.headers.get('x-other'), 'Zoë')
 })
 
-test('takes bodies in base64', async () => {
+test('the handler of a function URL takes bodies in base64', async () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, at) => at)
   const event = eventOf('POST', { body: Buffer.from(bytes).toString('base64'), isBase64Encoded: true })
   assert.equal(new Uint8Array(await (await requestFor(event)).arrayBuffer()), bytes)
 })
 
-test('leaves out the body of a GET, which no request can have', async () => {
+test('the handler of a function URL leaves out the body of a GET, which no request can have', async () => {
   assert.is((await requestFor(eventOf('GET', { body: 'x' }))).body, null)
 })
 
-test('answers 400 to what is no request', async () => {
+test('the handler of a function URL answers 400 to what is no request', async () => {
   for (const event of [
     eventOf('TRACE'),
     eventOf('GET', { headers: { 'x-name': 'a\nb' } }),
@@ -108,7 +108,7 @@ test('answers 400 to what is no request', async () => {
   }
 })
 
-test('gives Lambda the status, the headers and each cookie', async () => {
+test('the handler of a function URL gives Lambda the status, the headers and each cookie', async () => {
   const headers = new Headers({ 'content-type': 'text/plain', connection: 'close' })
   headers.append('set-cookie', 'a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT')
   headers.append('set-cookie', 'b=2')
@@ -122,12 +122,12 @@ test('gives Lambda the status, the headers and each cookie', async () => {
   })
 })
 
-test('ends an answer without a body', async () => {
+test('the handler of a function URL ends an answer without a body', async () => {
   const { statusCode, body, isEnded } = await invoke(async () => new Response(null, { status: 204 }), eventOf('HEAD'))
   assert.equal([statusCode, body, isEnded], [204, '', true])
 })
 
-test('hands over the event, the context and waitUntil, as Workers do', async () => {
+test('the handler of a function URL hands over the event, the context and waitUntil, as Workers do', async () => {
   const event = eventOf('GET')
   let platform: unknown[] = []
   await invoke(async (_, ...given) => {
@@ -158,7 +158,7 @@ function endless() {
   return { seen, body }
 }
 
-test('asks for no more than Lambda takes, and cancels the rest when Lambda takes no more', async () => {
+test('the handler of a function URL asks for no more than Lambda takes, and cancels the rest when Lambda takes no more', async () => {
   const { seen, body } = endless()
   const stream = new PassThrough({ highWaterMark: 10_000 })
   let signal: AbortSignal | undefined
@@ -181,7 +181,7 @@ test('asks for no more than Lambda takes, and cancels the rest when Lambda takes
   assert.ok(signal?.aborted)
 })
 
-test('cuts the answer when the body breaks off', async () => {
+test('the handler of a function URL cuts the answer when the body breaks off', async () => {
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new Uint8Array(1)),
     pull: (controller) => controller.error(new Error('broken')),
@@ -194,7 +194,7 @@ test('cuts the answer when the body breaks off', async () => {
   assert.not(stream.writableEnded)
 })
 
-test('says where it runs when it is elsewhere', () => {
+test('the handler of a function URL says where it runs when it is elsewhere', () => {
   Reflect.deleteProperty(globalThis, 'awslambda')
   try {
     assert.throws(() => toLambdaHandler({ fetch: async () => new Response() }), /runs in AWS Lambda only/)

@@ -26,30 +26,30 @@ function dispatch(request: Request, waitUntil: (work: Promise<unknown>) => void 
   return response
 }
 
-test('answers its own paths at once, as an event must be answered', async () => {
+test('a gateway in a service worker answers its own paths at once, as an event must be answered', async () => {
   const response = await dispatch(new Request('https://app.example/ai/v1/models'))
   assert.is(response?.status, 200)
   assert.match((await response?.text()) ?? '', /"object":"list"/)
 })
 
-test('leaves other paths to the network', () => {
+test('a gateway in a service worker leaves other paths to the network', () => {
   for (const path of ['/', '/page', '/v1/models', '/ai', '/ai/page', '/aiv1/models'])
     assert.is(dispatch(new Request(`https://app.example${path}`)), undefined, path)
 })
 
-test('leaves the same paths of other origins to the network: a page may call a provider itself', () => {
+test('a gateway in a service worker leaves the same paths of other origins to the network: a page may call a provider itself', () => {
   for (const origin of ['https://api.provider.example', 'http://app.example', 'https://app.example:8443'])
     assert.is(dispatch(new Request(`${origin}/ai/v1/models`)), undefined, origin)
 })
 
-test('leaves what a form sends to the network: any site can send one', () => {
+test('a gateway in a service worker leaves what a form sends to the network: any site can send one', () => {
   const form = (method: string) =>
     dispatch(Object.defineProperty(new Request('https://app.example/ai/v1/models', { method }), 'mode', navigate))
   assert.is(form('POST'), undefined)
   assert.ok(form('GET'), 'an address in the address bar')
 })
 
-test('calls providers as pages may, who have to ask before they send a header', async () => {
+test('a gateway in a service worker calls providers as pages may, who have to ask before they send a header', async () => {
   const own = globalThis.fetch
   const seen: Headers[] = []
   try {
@@ -82,7 +82,7 @@ test('calls providers as pages may, who have to ask before they send a header', 
   )
 })
 
-test('hands over the signal of the page, and the event for work that outlives the answer', async () => {
+test('a gateway in a service worker hands over the signal of the page, and the event for work that outlives the answer', async () => {
   let seen: { request?: Request; platform?: unknown[] } = {}
   const spied = toServiceWorkerHandler({
     matches: gateway.matches,

@@ -5,7 +5,7 @@ const test = suite('a gateway in a module worker')
 const context = { waitUntil() {} }
 const request = () => new Request('https://worker.example/v1/models')
 
-test('opens the gateway from the bindings once, also for requests that come together', async () => {
+test('a gateway in a module worker opens the gateway from the bindings once, also for requests that come together', async () => {
   const opened: unknown[] = []
   const worker = toWorkersHandler(async (env: { NAME: string }) => {
     opened.push(env)
@@ -18,7 +18,7 @@ test('opens the gateway from the bindings once, also for requests that come toge
   assert.equal(opened, [env])
 })
 
-test('hands over the request, the bindings and the context', async () => {
+test('a gateway in a module worker hands over the request, the bindings and the context', async () => {
   let seen: unknown[] = []
   const worker = toWorkersHandler<object>(() => ({
     async fetch(...given) {

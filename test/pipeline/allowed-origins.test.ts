@@ -28,7 +28,7 @@ const preflight = (origin: string, path = '/v1/chat/completions') =>
     },
   })
 
-test('may send what they ask to send, to every path of the models', async () => {
+test('pages of allowed origins may send what they ask to send, to every path of the models', async () => {
   const { gateway } = await open()
   for (const path of ['/v1/chat/completions', '/v1beta/models/one/m:generateContent', '/v1/models', '/v1/nothing']) {
     const response = await gateway.fetch(preflight(APP, path))
@@ -43,7 +43,7 @@ test('may send what they ask to send, to every path of the models', async () => 
   }
 })
 
-test('read answers, streams and errors, and the headers of all', async () => {
+test('pages of allowed origins read answers, streams and errors, and the headers of all', async () => {
   const { chat, gateway, api } = await open()
   const init = { headers: { origin: APP } }
   for (const body of [{}, { stream: true }]) {
@@ -61,12 +61,12 @@ test('read answers, streams and errors, and the headers of all', async () => {
   assert.equal(corsOf(list), READABLE)
 })
 
-test('include an extension', async () => {
+test('pages of allowed origins include an extension', async () => {
   const response = await (await open()).chat({}, { headers: { origin: 'chrome-extension://abcdefgh' } })
   assert.is(response.headers.get('access-control-allow-origin'), 'chrome-extension://abcdefgh')
 })
 
-test('do not include others, by however little they differ', async () => {
+test('pages of allowed origins do not include others, by however little they differ', async () => {
   const { chat, gateway } = await open()
   for (const origin of [OTHER, 'https://app.example:444', 'http://app.example', `${APP}.evil.example`, 'null', '']) {
     assert.equal(corsOf(await gateway.fetch(preflight(origin))), {}, origin)
@@ -75,7 +75,7 @@ test('do not include others, by however little they differ', async () => {
   assert.equal(corsOf(await chat({})), {}, 'no page at all')
 })
 
-test('may not manage the gateway', async () => {
+test('pages of allowed origins may not manage the gateway', async () => {
   const { gateway } = await open()
   const response = await gateway.fetch(preflight(APP, '/api/keys'))
   assert.is(response.status, 401)

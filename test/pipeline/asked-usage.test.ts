@@ -25,14 +25,14 @@ const open = (answer: Answering = () => sse(events), more: WorldOptions = {}) =>
 
 const chat = '/v1/chat/completions'
 
-test('is not asked for by default: bytes stay as they are, in both directions', async () => {
+test('the usage of a stream is not asked for by default: bytes stay as they are, in both directions', async () => {
   const { up, world } = await open(undefined, { askForUsage: false })
   const response = await world.post(chat, sent())
   assert.is(await response.text(), events.join(''))
   assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
-test('is asked for, counted, and kept from a client that has not asked', async () => {
+test('the usage of a stream is asked for, counted, and kept from a client that has not asked', async () => {
   const { up, world } = await open()
   const response = await world.post(chat, sent())
   assert.is(await response.text(), withoutUsage)
@@ -47,7 +47,7 @@ test('is asked for, counted, and kept from a client that has not asked', async (
   assert.is(world.told.requests[0]?.status, 200)
 })
 
-test('has its price', async () => {
+test('the usage of a stream has its price', async () => {
   const catalog = {
     one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1_000_000, output: 2_000_000 } }] },
   }
@@ -68,7 +68,7 @@ const rewritten: Record<string, string> = {
     '{"include_usage":true}, "stream_options": {"include_usage":true}',
 }
 for (const [given, wanted] of Object.entries(rewritten)) {
-  test(`is asked for in the place of ${given}, every other byte unchanged`, async () => {
+  test(`the usage of a stream is asked for in the place of ${given}, every other byte unchanged`, async () => {
     const { up, world } = await open()
     const response = await world.post(chat, sent(`, "stream_options":${given}, "n" : 1`))
     assert.is(await response.text(), withoutUsage)
@@ -78,7 +78,7 @@ for (const [given, wanted] of Object.entries(rewritten)) {
 
 /** What the client has asked for itself, and what no provider takes, which it is the provider's to say. */
 for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
-  test(`is the client's own matter where its stream_options are ${given}`, async () => {
+  test(`the usage of a stream is the client's own matter where its stream_options are ${given}`, async () => {
     const { up, world } = await open()
     const body = sent(`, "stream_options":${given}`)
     const response = await world.post(chat, body)
@@ -88,14 +88,14 @@ for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"',
   })
 }
 
-test('is not asked for with an answer that is not streamed', async () => {
+test('the usage of a stream is not asked for with an answer that is not streamed', async () => {
   const { up, world } = await open(() => json({ choices: [{ message: { role: 'assistant', content: 'Hi' } }] }))
   const body = sent().replace('true', 'false')
   await (await world.post(chat, body)).text()
   assert.is(up.calls[0]?.body, body.replace('one/m', 'm'))
 })
 
-test('is asked for with completions as they were before chats', async () => {
+test('the usage of a stream is asked for with completions as they were before chats', async () => {
   const said = [
     'data: {"choices":[{"index":0,"text":"Hi","finish_reason":"stop"}],"usage":null}\n\n',
     'data: [DONE]\n\n',
@@ -107,7 +107,7 @@ test('is asked for with completions as they were before chats', async () => {
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test('is not asked for where the provider is known to refuse the question', async () => {
+test('the usage of a stream is not asked for where the provider is known to refuse the question', async () => {
   const catalog = { mistral: { baseUrl: 'http://mistral.test/v1', models: [{ id: 'm' }] } }
   const { up, world } = await open(undefined, { catalog, connections: ['mistral'] })
   const response = await world.post(chat, sent().replace('one/m', 'mistral/m'))
@@ -115,7 +115,7 @@ test('is not asked for where the provider is known to refuse the question', asyn
   assert.is(up.calls[0]?.body, sent().replace('one/m', 'm'))
 })
 
-test('is kept back event by event, however they are cut and end', async () => {
+test('the usage of a stream is kept back event by event, however they are cut and end', async () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const told = (text: string) => text.replaceAll('\n', end)
     const bytes = new TextEncoder().encode(told(chatEvents('Hällo wörld 😀').join('')))
@@ -132,7 +132,7 @@ test('is kept back event by event, however they are cut and end', async () => {
   }
 })
 
-test('leaves no gap where it is kept back', async () => {
+test('the usage of a stream leaves no gap where it is kept back', async () => {
   const pieces = async (more: object) => {
     const encoded = events.map((event) => new TextEncoder().encode(event))
     const world = await openWorld({ fetch: rawUpstream(() => chunksOf(encoded, 'close')), askForUsage: true })
@@ -141,7 +141,7 @@ test('leaves no gap where it is kept back', async () => {
   assert.is(await pieces({}), (await pieces({ stream_options: { include_usage: true } })) - 1)
 })
 
-test('is kept back only where it is all that an event tells', async () => {
+test('the usage of a stream is kept back only where it is all that an event holds', async () => {
   const usage = '"usage":{"prompt_tokens":7,"completion_tokens":3}'
   const others = [
     'data: {"choices":[],"prompt_filter_results":[{"x":1}],"usage":null}\n\n',
@@ -156,7 +156,7 @@ test('is kept back only where it is all that an event tells', async () => {
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test('does not hide that a stream breaks off behind it', async () => {
+test('the usage of a stream does not hide that a stream breaks off behind it', async () => {
   const { world } = await open(() => sse([...events.slice(0, -1)], 'error'))
   const text = await (await world.post(chat, sent())).text()
   assert.ok(text.startsWith(withoutUsage.replace('data: [DONE]\n\n', '')))
@@ -166,7 +166,7 @@ test('does not hide that a stream breaks off behind it', async () => {
   assert.is(world.told.requests[0]?.status, 502)
 })
 
-test('does not hide that a stream ends before its answer is complete', async () => {
+test('the usage of a stream does not hide that a stream ends before its answer is complete', async () => {
   const said = [chatChunk({ content: 'Hi' }), usageEvent]
   const { world } = await open(() => sse(said))
   const text = await (await world.post(chat, sent())).text()
@@ -174,7 +174,7 @@ test('does not hide that a stream ends before its answer is complete', async () 
   assert.match(text, /"code":"upstream_cut"/)
 })
 
-test('does not hide an error behind it, in the same piece or the next, nor one that it comes with', async () => {
+test('the usage of a stream does not hide an error behind it, in the same piece or the next, nor one that it comes with', async () => {
   const error = 'data: {"error":{"message":"Overloaded","code":503}}\n\n'
   const both = `data: {"choices":[],"usage":{"prompt_tokens":7},"error":{"message":"Overloaded","code":503}}\n\n`
   const first = chatChunk({ content: 'Hi' })
@@ -187,13 +187,13 @@ test('does not hide an error behind it, in the same piece or the next, nor one t
   }
 })
 
-test('is kept back where it comes without a blank line at the very end', async () => {
+test('the usage of a stream is kept back where it comes without a blank line at the very end', async () => {
   const { world } = await open(() => sse([chatChunk({ content: 'Hi' }), FINISH, usageEvent.trimEnd()]))
   assert.is(await (await world.post(chat, sent())).text(), chatChunk({ content: 'Hi' }) + FINISH)
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test('is asked of each target, in its own way', async () => {
+test('the usage of a stream is asked of each target, in its own way', async () => {
   const { up, world } = await open(
     ({ provider }) => {
       if (provider === 'one') return json({ error: { message: 'Down' } }, 500)
@@ -222,7 +222,7 @@ test('is asked of each target, in its own way', async () => {
   )
 })
 
-test('changes nothing for clients of other formats', async () => {
+test('the usage of a stream changes nothing for clients of other formats', async () => {
   const { up, world } = await open(({ provider }) => sse(provider === 'claude' ? messageEvents() : events))
   const body = { model: 'claude/c', max_tokens: 9, messages: [], stream: true }
   const response = await world.messages(body)
@@ -232,7 +232,7 @@ test('changes nothing for clients of other formats', async () => {
   assert.ok(up.calls[1]?.body.includes('"stream_options":{"include_usage":true}'), 'translation asks in any case')
 })
 
-test('is kept back from the last of several empty answers, which the client gets', async () => {
+test('the usage of a stream is kept back from the last of several empty answers, which the client gets', async () => {
   const empty = [chatChunk({ role: 'assistant', content: '' }), FINISH]
   const { world } = await open(() => sse([...empty, usageEvent, 'data: [DONE]\n\n']), { connections: ['one'] })
   const response = await world.post(chat, sent())

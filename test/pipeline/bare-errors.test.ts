@@ -153,7 +153,7 @@ for (const name of names) {
 }
 
 for (const name of translatable)
-  test(`is the same for a client of another format: ${name}`, async () => {
+  test(`an error as bare JSON in a stream is the same for a client of another format: ${name}`, async () => {
     const { opening, content, error, body } = formats[name]
     const model = 'model' in body ? body.model : 'google/g'
     const other =
@@ -171,7 +171,7 @@ for (const name of translatable)
     assert.is(late.told.requests[0]?.status, 429)
   })
 
-test('says nothing of the credential, and is no error if it says none', async () => {
+test('an error as bare JSON in a stream says nothing of the credential, and is no error if it says none', async () => {
   const { opening, content, end } = formats.chat
   const spelt = JSON.stringify({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await ask('chat', [opening, content, spelt])

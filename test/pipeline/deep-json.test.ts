@@ -111,7 +111,7 @@ for (const [format, conversation] of Object.entries(conversations)) {
     })
   }
 
-  test(`goes on to another target for a client of ${format}`, async () => {
+  test(`JSON that nests too deep goes on to another target for a client of ${format}`, async () => {
     const up = fakeUpstream(unable)
     const combos = { chain: ['claude/m', format === 'openai-chat' ? 'chat/m' : 'responses/m'] }
     const world = await openWorld({ fetch: up, catalog, connections, combos })

@@ -6,7 +6,7 @@ const test = suite('marks of an error among events')
 const speaks = (text: string) => maySpeakOfErrors(new TextEncoder().encode(text))
 
 for (const mark of ['"error"', 'event: error', 'event:error'])
-  test(`are found wherever they stand: ${mark}`, () => {
+  test(`marks of an error among events are found wherever they stand: ${mark}`, () => {
     for (let before = 0; before < 9; before++)
       for (let after = 0; after < 3; after++)
         assert.is(speaks('x'.repeat(before) + mark + 'x'.repeat(after)), true, `${before}, ${after}`)
@@ -25,6 +25,6 @@ for (const text of [
   'terror',
   'an error',
 ])
-  test(`are none: ${text}`, () => {
+  test(`marks of an error among events are none: ${text}`, () => {
     for (let before = 0; before < 4; before++) assert.is(speaks(`${'x'.repeat(before)}${text}`), false)
   })

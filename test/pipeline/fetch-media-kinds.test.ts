@@ -74,7 +74,7 @@ async function ask(kind: keyof typeof asks, model: string, uri: string, { mimeTy
 
 const bytesOf = (name: string) => btoa(files[name]?.[0] ?? '')
 
-test('reach Gemini as their bytes', async () => {
+test('sounds, videos and documents by address reach Gemini as their bytes', async () => {
   for (const [kind, name, mimeType] of [
     ['audio', 'a.mp3', 'audio/mpeg'],
     ['video', 'a.mp4', 'video/mp4'],
@@ -90,7 +90,7 @@ test('reach Gemini as their bytes', async () => {
   }
 })
 
-test('reach other targets as their bytes where these take them so', async () => {
+test('sounds, videos and documents by address reach other targets as their bytes where these take them so', async () => {
   const heard = async (name: string, mimeType: string) => {
     const { status, message, sent } = await ask('google', 'plain/m', at(name), { mimeType })
     assert.is(status, 200, message)
@@ -109,7 +109,7 @@ test('reach other targets as their bytes where these take them so', async () => 
   assert.equal(read.sent().messages[0].content[0].document.source, { bytes: bytesOf('a.docx') })
 })
 
-test('are each what the client says where nothing else tells, also those of the same address', async () => {
+test('sounds, videos and documents by address are each what the client says where nothing else shows it, also those of the same address', async () => {
   const { world, sent } = await openMedia(answer)
   const types = [DOCX, 'application/rtf']
   const parts = types.map((mimeType) => ({ fileData: { fileUri: at('data.bin'), mimeType } }))
@@ -121,7 +121,7 @@ test('are each what the client says where nothing else tells, also those of the 
   )
 })
 
-test('are fetched, too, where the model has made them', async () => {
+test('sounds, videos and documents by address are fetched, too, where the model has made them', async () => {
   const { world, sent, fetched } = await openMedia(() => media(PNG, 'image/png'))
   const picture = { type: 'image_url', image_url: { url: at('drawn') } }
   const messages = [
@@ -137,7 +137,7 @@ test('are fetched, too, where the model has made them', async () => {
   assert.equal(fetched, [at('drawn'), at('drawn')])
 })
 
-test('stay addresses where the target takes these', async () => {
+test('sounds, videos and documents by address stay addresses where the target takes these', async () => {
   const video = await ask('google', 'plain/m', at('a.mp4'), { mimeType: 'video/mp4' })
   assert.equal(video.sent().messages[0].content[1], { type: 'video_url', video_url: { url: at('a.mp4') } })
   const youtube = await ask('video', 'google/g', 'https://youtu.be/a')
@@ -194,7 +194,7 @@ for (const [what, kind, model, uri, why] of [
     assert.is(up.open, 0)
   })
 
-test('are not fetched when the host does not want it', async () => {
+test('sounds, videos and documents by address are not fetched when the host does not want it', async () => {
   for (const [kind, model, name, what] of [
     ['video', 'google/g', 'a.mp4', 'video by its address'],
     ['google', 'plain/m', 'a.mp3', 'sound by its address'],

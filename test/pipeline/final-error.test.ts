@@ -41,7 +41,7 @@ test('after three attempts, each is named with what it said', async () => {
 })
 
 for (const status of [429, 500, 503, 529]) {
-  test(`is ${status} when all of them failed with it, message and all`, async () => {
+  test(`the error that remains when no target answers is ${status} when all of them failed with it, message and all`, async () => {
     const { world } = await chained({ one: fault(status, 'A'), two: fault(status, 'B'), three: fault(status, 'C') })
     const response = await world.chat({ model: 'chain' })
     const { error }: ErrorAnswer = await response.json()

@@ -61,7 +61,7 @@ for (const [what, which] of Object.entries({
   })
 }
 
-test('takes no turns: after two seconds each instance takes its own', async () => {
+test('a storage that hangs takes no turns: after two seconds each instance takes its own', async () => {
   const { world, clock, hang } = await open()
   hang((_, key) => key.startsWith('routing/'))
   for (const expected of ['one/m', 'two/m', 'one/m']) {

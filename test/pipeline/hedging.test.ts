@@ -25,7 +25,7 @@ for (const stream of [false, true]) {
     assert.is(clock.pending(), 0)
   })
 
-  test(`ends the first when it is faster: ${what}`, async () => {
+  test(`a second attempt beside a slow one ends the first when it is faster: ${what}`, async () => {
     const { up, world, clock, ask, untilBoth } = await hedging({ two: () => answer(stream) }, { stream })
     const asked = ask()
     await untilBoth()
@@ -42,7 +42,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('is asked for the usage of its stream as the first one is, whose client gets none of either', async () => {
+test('a second attempt beside a slow one is asked for the usage of its stream as the first one is, whose client gets none of either', async () => {
   const { up, world, ask, untilBoth } = await hedging({ two: () => answer(true) }, { stream: true, askForUsage: true })
   const asked = ask()
   await untilBoth()
@@ -58,7 +58,7 @@ test('is asked for the usage of its stream as the first one is, whose client get
   assert.equal([world.told.usages.at(-1)?.provider, world.told.usages.at(-1)?.inputTokens], ['two', 7])
 })
 
-test('takes the place of the first when that one fails meanwhile', async () => {
+test('a second attempt beside a slow one takes the place of the first when that one fails meanwhile', async () => {
   let fail: () => void = () => {}
   const failing = new Promise<void>((resolve) => {
     fail = resolve
@@ -76,7 +76,7 @@ test('takes the place of the first when that one fails meanwhile', async () => {
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:server\S*, two\/m=200$/)
 })
 
-test('is given up when the first one finds the client at fault, which is answered at once', async () => {
+test('a second attempt beside a slow one is given up when the first one finds the client at fault, which is answered at once', async () => {
   const { up, world, clock, ask, untilBoth } = await hedging({
     one: () => clock.sleep(P95 + 5).then(() => json({ error: { message: 'bad' } }, 422)),
   })
@@ -96,7 +96,7 @@ for (const [what, one, status] of [
   ['which answers', () => answer(false), 200],
   ['unless that fails, too', () => json({}, 500), 422],
 ] as const) {
-  test(`leaves a request that it does not take to the first one, ${what}`, async () => {
+  test(`a second attempt beside a slow one leaves a request that it does not take to the first one, ${what}`, async () => {
     const { up, clock, ask, untilBoth } = await hedging({
       one: () => clock.sleep(P95 + 5).then(one),
       two: () => json({ error: { message: 'bad' } }, 422),
@@ -112,7 +112,7 @@ for (const [what, one, status] of [
 /** So many credentials are opened ahead of their use. */
 const spares = Array.from({ length: 50 }, (_, at) => ({ provider: 'three', name: `spare ${at}` }))
 
-test('is never made when the first answers while the credential for it is opened', async () => {
+test('a second attempt beside a slow one is never made when the first answers while the credential for it is opened', async () => {
   const base = fakeClock()
   let bring: () => void = () => {}
   const clock = {
@@ -141,7 +141,7 @@ test('is never made when the first answers while the credential for it is opened
   assert.is(world.told.attempts.length, 1)
 })
 
-test('leaves the first alone when its own credential cannot be opened', async () => {
+test('a second attempt beside a slow one leaves the first alone when its own credential cannot be opened', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = () => clock.sleep(P95 + 5).then(() => answer(false))
@@ -183,7 +183,7 @@ for (const [what, first, status, failures] of [
     )
   })
 
-test('counts once when both answer at the same moment, and is under way no more', async () => {
+test('a second attempt beside a slow one counts once when both answer at the same moment, and is under way no more', async () => {
   let bring: () => void = () => {}
   const both = new Promise<void>((resolve) => {
     bring = resolve

@@ -30,13 +30,13 @@ for (const [name, length] of [
   ['of known length', { 'content-length': String(body.length) }],
   ['of unknown length', {}],
 ] as const) {
-  test(`has its request body ${name} read`, async () => {
+  test(`a host whose request and response inherit bytes() has its request body ${name} read`, async () => {
     const world = await openWorld({ fetch: async () => json(chatAnswer()) })
     const response = await world.gateway.fetch(request({ 'content-type': 'application/json', ...length }))
     assert.is(response.status, 200, await response.text())
   })
 
-  test(`has its response body ${name} read`, async () => {
+  test(`a host whose request and response inherit bytes() has its response body ${name} read`, async () => {
     const text = JSON.stringify(chatAnswer('Hello'))
     const headers = {
       'content-type': 'application/json',
@@ -53,15 +53,18 @@ for (const [name, length] of [
 const read = suite('a request whose body the host has read')
 
 for (const path of ['/v1/chat/completions', '/api/keys']) {
-  read(`is answered on ${path} with what to do instead, and the operator gets the same error`, async () => {
-    const world = await openWorld()
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
-    const request = new Request(`http://gateway${path}`, { method: 'POST', headers, body })
-    await request.text()
-    const response = await world.gateway.fetch(request)
-    assert.is(response.status, 500)
-    const { error } = await response.json()
-    assert.match(typeof error === 'string' ? error : error.message, 'Call the gateway before whatever reads it')
-    assert.match(String(world.told.errors[0]), 'was read before it came to the gateway')
-  })
+  read(
+    `a request whose body the host has read is answered on ${path} with what to do instead, and the operator gets the same error`,
+    async () => {
+      const world = await openWorld()
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+      const request = new Request(`http://gateway${path}`, { method: 'POST', headers, body })
+      await request.text()
+      const response = await world.gateway.fetch(request)
+      assert.is(response.status, 500)
+      const { error } = await response.json()
+      assert.match(typeof error === 'string' ? error : error.message, 'Call the gateway before whatever reads it')
+      assert.match(String(world.told.errors[0]), 'was read before it came to the gateway')
+    },
+  )
 }

@@ -42,7 +42,7 @@ const firstBytes = (asking: ClientRequest): Promise<void> =>
     })
   })
 
-test('are not kept for as long as a stream that is passed through', async () => {
+test('large request bodies are not kept for as long as a stream that is passed through', async () => {
   const world = await openWorld({ fetch: thinking })
   const { url } = await lab.listen(toNodeHandler(world.gateway))
   const ask = (content: string) =>

@@ -49,7 +49,7 @@ test('stand there by the names that the combo has for them, behind the way there
   )
 })
 
-test('are told when there are no others, and when the others fail', async () => {
+test('entries that are not for a request are reported when there are no others, and when the others fail', async () => {
   const combos = { none: { models: [tools, team] }, one: { models: [tools, 'two/m'] } }
   const world = await openWorld({ fetch: fakeUpstream(fault(500, 'no')), combos })
   const refused = await world.chat({ model: 'none' })
@@ -61,7 +61,7 @@ test('are told when there are no others, and when the others fail', async () => 
   assert.is(error.message, 'no')
 })
 
-test('leave room for what was tried', async () => {
+test('entries that are not for a request leave room for what was tried', async () => {
   const models = Array.from({ length: 99 }, (_, at) => ({ ...tools, model: `one/${'long-name-'.repeat(9)}${at}` }))
   const combos = { chain: { models: [...models, 'two/m'] } }
   const world = await openWorld({ fetch: fakeUpstream(well), combos })
@@ -70,13 +70,13 @@ test('leave room for what was tried', async () => {
   assert.match(list, /, two\/m=200, left-out=\d+$/)
 })
 
-test('are told of only by requests that they are not for', async () => {
+test('entries that are not for a request are reported only by requests that they are not for', async () => {
   const world = await openWorld({ fetch: fakeUpstream(well), combos: { chain: { models: [tools, 'two/m'] } } })
   const call = { type: 'function', function: { name: 'f', parameters: {} } }
   assert.is(attemptsOf(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')
 })
 
-test('and those whose names lead nowhere are told, too, and explained', async () => {
+test('and those whose names lead nowhere are reported, too, and explained', async () => {
   const combos = { inner: ['nobody/x'], chain: ['nothing', 'inner', 'one/m', 'never/reached'], none: ['nothing'] }
   const world = await openWorld({ fetch: fakeUpstream(well), combos })
   assert.is(

@@ -190,7 +190,7 @@ for (const [said, stream] of Object.entries(streams)) {
 
 const names = suite('an unknown name among 3,000')
 
-names('gets its hint in milliseconds', async () => {
+names('an unknown name among 3,000 gets its hint in milliseconds', async () => {
   const ids = numbers(3_000).map((nth) => `vendor-${nth % 60}/model-name-${nth}-instruct-preview-2026`)
   const enabled = { provider: 'chat', apiKey: 'a-credential-0123456789', providerSpecificData: { enabledModels: ids } }
   const world = await openWorld({ fetch: fakeUpstream(() => sse([])), catalog, connections: [enabled] })

@@ -110,6 +110,6 @@ for (const address of fetched)
 
 for (const [reason, addresses] of Object.entries(refused))
   for (const address of addresses)
-    test(`does not fetch ${address.slice(0, 60)}: ${reason}`, () => {
+    test(`the gateway does not fetch ${address.slice(0, 60)}: ${reason}`, () => {
       assert.match(addressProblem(new URL(address)) ?? 'it does', reason)
     })

@@ -22,7 +22,7 @@ const answered = (): UpstreamAnswer => ({
   body: whole(),
 })
 
-test('that throws at once is a fault of its attempt, and the next target is tried', async () => {
+test("a host's own fetch that throws at once is a fault of its attempt, and the next target is tried", async () => {
   const raw = (call: UpstreamCall) => {
     if (call.url.includes('one.test')) throw new TypeError('it cannot')
     return { answer: Promise.resolve(answered()), cancel() {} }
@@ -35,7 +35,7 @@ test('that throws at once is a fault of its attempt, and the next target is trie
   assert.match(String(world.told.errors[0]), 'it cannot')
 })
 
-test('that throws at once does not keep its target from being probed again', async () => {
+test("a host's own fetch that throws at once does not keep its target from being probed again", async () => {
   let calls = 0
   const raw = () => {
     calls++
@@ -51,25 +51,25 @@ test('that throws at once does not keep its target from being probed again', asy
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 
-test('may answer without a promise', async () => {
+test("a host's own fetch may answer without a promise", async () => {
   const fetch = (() => json(chatAnswer())) as unknown as Fetch
   const world = await openWorld({ fetch })
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 
-test('may answer with an object that is its own', async () => {
+test("a host's own fetch may answer with an object that is its own", async () => {
   const world = await openWorld({ fetch: rawFetch(() => Object.freeze(answered())) })
   assert.is((await world.chat({ model: 'one/m' })).status, 200)
 })
 
-test('may answer with an object that has no way to its bytes, which is a failure of the provider', async () => {
+test("a host's own fetch may answer with an object that has no way to its bytes, which is a failure of the provider", async () => {
   const headers = new Headers({ 'content-type': 'application/json', 'content-length': '9' })
   const fetch = (async () => ({ status: 200, headers, body: null })) as unknown as Fetch
   const world = await openWorld({ fetch })
   assert.is((await world.chat({ model: 'one/m' })).status, 502)
 })
 
-test('may answer with more than the limit, whatever length it says, which is a failure of the provider', async () => {
+test("a host's own fetch may answer with more than the limit, whatever length it says, which is a failure of the provider", async () => {
   const text = JSON.stringify({ ...chatAnswer(), padding: 'x'.repeat(1_000) })
   for (const length of [undefined, String(text.length), '10']) {
     const headers = { 'content-type': 'application/json', ...(length && { 'content-length': length }) }
@@ -82,7 +82,7 @@ test('may answer with more than the limit, whatever length it says, which is a f
   }
 })
 
-test('may answer with a class whose headers need `this`', async () => {
+test("a host's own fetch may answer with a class whose headers need `this`", async () => {
   class Own {
     readonly status = 200
     readonly body = whole()

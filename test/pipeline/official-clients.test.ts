@@ -49,7 +49,7 @@ async function read({ openai, anthropic }: Awaited<ReturnType<typeof clients>>, 
   }
 }
 
-test('take the gateway for their fetch', async () => {
+test('the official clients take the gateway for their fetch', async () => {
   const answers = { one: chatAnswer(), claude: messageAnswer() }
   const up = fakeUpstream(({ provider }) => json(answers[provider as keyof typeof answers]))
   const { fetch } = (await openWorld({ fetch: up })).gateway
@@ -62,7 +62,7 @@ test('take the gateway for their fetch', async () => {
   assert.is((await fetch(new URL('http://gateway/v1/models'), { method: 'OPTIONS' })).status, 204)
 })
 
-test('read recorded streams as they do without a gateway', async () => {
+test('the official clients read recorded streams as they do without a gateway', async () => {
   const all = await clients()
   for (const { name, api, bytes, read: expected } of recordedStreams()) {
     if (!expected.ok || bytes.length > 12_000) continue
@@ -91,7 +91,7 @@ test('see an error and no doubled text when the stream is cut behind its first w
   }
 })
 
-test('read an error in mid stream as an error of the API, with its message', async () => {
+test('the official clients read an error in mid stream as an error of the API, with its message', async () => {
   const all = await clients()
   const encode = (events: string[]) => new TextEncoder().encode(events.join(''))
   all.send(
@@ -112,7 +112,7 @@ test('read an error in mid stream as an error of the API, with its message', asy
   assert.is(all.up.calls.length, 2, 'nothing else is tried')
 })
 
-test('read errors before the first word with their status and message', async () => {
+test('the official clients read errors before the first word with their status and message', async () => {
   const up = fakeUpstream(({ provider }) =>
     provider === 'claude'
       ? json({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 529)
@@ -131,7 +131,7 @@ test('read errors before the first word with their status and message', async ()
   assert.is(up.calls.length, 4, 'neither asks again: both targets were tried')
 })
 
-test('leave a stream by break: the provider is told', async () => {
+test('the official clients leave a stream by break: the provider is told', async () => {
   const up = fakeUpstream(
     () => new Response(bodyOf(chatEvents().slice(0, 4), 'hang'), { headers: { 'content-type': 'text/event-stream' } }),
   )

@@ -23,7 +23,7 @@ const ask = (world: Awaited<ReturnType<typeof openWorld>>, { api }: Pick<Recordi
     ? askRaw(world.gateway, '/v1/chat/completions', { model: 'one/m', stream: true })
     : askRaw(world.gateway, '/v1/messages', { model: 'claude/c', stream: true })
 
-test('pass through byte for byte, whole', async () => {
+test('recorded streams pass through byte for byte, whole', async () => {
   const world = await passAll(recordedStreams(), (bytes) => [bytes])
   const failed = world.told.requests.filter(({ status }) => status !== 200)
   assert.equal(
@@ -33,7 +33,7 @@ test('pass through byte for byte, whole', async () => {
   )
 })
 
-test('pass through byte for byte, cut anywhere', async () => {
+test('recorded streams pass through byte for byte, cut anywhere', async () => {
   const random = seeded(7)
   await passAll(recordedStreams(), (bytes) =>
     cutAt(
@@ -43,7 +43,7 @@ test('pass through byte for byte, cut anywhere', async () => {
   )
 })
 
-test('pass through byte for byte when each byte comes alone, and reach the client event by event', async () => {
+test('recorded streams pass through byte for byte when each byte comes alone, and reach the client event by event', async () => {
   const short = recordedStreams().filter(({ bytes }) => bytes.length < 3_000)
   assert.ok(short.length > 20)
   await passAll(short, (bytes) =>

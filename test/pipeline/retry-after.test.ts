@@ -11,7 +11,7 @@ async function chained(answers: Record<string, () => Response>) {
   return { world: await openWorld({ fetch, combos: { chain: ['one/m', 'two/m', 'three/m'] } }) }
 }
 
-test('tells the shortest wait that was asked for, in seconds, up to a minute', async () => {
+test('the retry-after of the error that remains is the shortest wait that was asked for, in seconds, up to a minute', async () => {
   const date = new Date(Date.UTC(2026, 0, 1, 0, 0, 30)).toUTCString()
   const waits: Array<[one: object, two: object, expected: string]> = [
     [{ 'retry-after': '30' }, { 'retry-after': '20' }, '20'],
@@ -26,7 +26,7 @@ test('tells the shortest wait that was asked for, in seconds, up to a minute', a
   }
 })
 
-test('tells when the first of the failed targets recovers where none asked for a wait', async () => {
+test('the retry-after of the error that remains says when the first of the failed targets recovers where none asked for a wait', async () => {
   for (const headers of [{}, { 'retry-after': 'soon' }, { 'retry-after': '-1' }]) {
     const { world } = await chained({ one: fault(429, 'A', headers), two: fault(429, 'B'), three: fault(401, 'C') })
     const response = await world.chat({ model: 'chain' })
@@ -39,7 +39,7 @@ test('tells when the first of the failed targets recovers where none asked for a
   assert.match(String(waits[4]), /^[56]$/)
 })
 
-test('a key that is refused and an account without credit tell no wait, as time does not mend them', async () => {
+test('a key that is refused and an account without credit name no wait, as time does not mend them', async () => {
   for (const answer of [fault(401, 'A'), fault(429, 'You exceeded your current quota, please check your plan.')]) {
     const { world } = await chained({ one: answer })
     assert.is((await world.chat({ model: 'one/m' })).headers.get('retry-after'), null)
@@ -72,7 +72,7 @@ test('nor when another request has just tried the only key in vain', async () =>
   )
 })
 
-test("an error of the client's own tells no wait for the targets before it", async () => {
+test("an error of the client's own names no wait for the targets before it", async () => {
   const { world } = await chained({ one: fault(429, 'A', { 'retry-after': '30' }), two: fault(400, 'B') })
   const response = await world.chat({ model: 'chain' })
   assert.equal([response.status, response.headers.get('retry-after')], [400, null])
@@ -90,7 +90,7 @@ test('a target that is cooling and recovers sooner counts as well', async () => 
   assert.ok(seconds >= 15 && seconds <= 17, `${seconds}`) // up to a tenth longer, so that instances do not probe in step
 })
 
-test('is a second where the next request passes over all that have failed, to one that no attempt was left for', async () => {
+test('the retry-after of the error that remains is a second where the next request passes over all that have failed, to one that no attempt was left for', async () => {
   const fetch = fakeUpstream(({ provider }) => (provider === 'three' ? json(chatAnswer()) : limited()))
   const limited = fault(429, 'A', { 'retry-after': '30' })
   const models = { chain: ['one/m', 'two/m', 'three/m'] }
@@ -101,7 +101,7 @@ test('is a second where the next request passes over all that have failed, to on
   assert.is((await world.chat({ model: 'chain' })).status, 200)
 })
 
-test('is the time until that one recovers where it is cooling as well, and nothing where those that have failed are not', async () => {
+test('the retry-after of the error that remains is the time until that one recovers where it is cooling as well, and nothing where those that have failed are not', async () => {
   const down: Record<string, () => Response> = { three: fault(429, 'C', { 'retry-after': '20' }) }
   const fetch = fakeUpstream(({ provider }) => down[provider]?.() ?? json(chatAnswer()))
   const chain = ['one/m', 'two/m', 'three/m']
@@ -116,7 +116,7 @@ test('is the time until that one recovers where it is cooling as well, and nothi
   }
 })
 
-test('is of no target left untried where the combo only names those again that have failed', async () => {
+test('the retry-after of the error that remains is of no target left untried where the combo only names those again that have failed', async () => {
   const fetch = fakeUpstream(() => fault(429, 'A', { 'retry-after': '30' })())
   const world = await openWorld({
     fetch,

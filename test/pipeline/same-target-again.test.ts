@@ -42,7 +42,7 @@ const unsent = (code: string) => () => {
 }
 
 for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT']) {
-  test(`is tried at once when nothing was sent (${code})`, async () => {
+  test(`the same target again is tried at once when nothing was sent (${code})`, async () => {
     const { up, world } = await lone([unsent(code), well])
     const response = await world.chat({})
     assert.is(response.status, 200)
@@ -51,7 +51,7 @@ for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'U
   })
 }
 
-test('is tried at once when nothing was sent by the words of Deno, which has no codes', async () => {
+test('the same target again is tried at once when nothing was sent by the words of Deno, which has no codes', async () => {
   for (const [words, code] of [
     ['tcp connect error: Connection refused (os error 111)', 'ECONNREFUSED'],
     ['dns error: failed to lookup address information: Name or service not known', 'ENOTFOUND'],
@@ -71,7 +71,7 @@ test('is tried at once when nothing was sent by the words of Deno, which has no 
   }
 })
 
-test('is tried once more when nothing was sent, without any wait', async () => {
+test('the same target again is tried once more when nothing was sent, without any wait', async () => {
   const { up, world } = await lone([unsent('ECONNREFUSED')])
   const response = await world.chat({})
   assert.is(response.status, 502)
@@ -80,7 +80,7 @@ test('is tried once more when nothing was sent, without any wait', async () => {
   assert.match(await response.text(), /The provider \\"one\\" cannot be reached \(ECONNREFUSED\)/)
 })
 
-test('is tried no more often than a request has attempts', async () => {
+test('the same target again is tried no more often than a request has attempts', async () => {
   const { up, world } = await lone([refused(503, { 'x-should-retry': 'true' })])
   const { status, attempts, tookMs } = await asked(world, up)
   assert.is(status, 503)
@@ -89,7 +89,7 @@ test('is tried no more often than a request has attempts', async () => {
   assert.ok(tookMs <= 250 + 500 + 20, `${tookMs}`)
 })
 
-test('is not tried when the request may have been read', async () => {
+test('the same target again is not tried when the request may have been read', async () => {
   for (const code of ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'CERT_HAS_EXPIRED']) {
     const { up, world } = await lone([unsent(code), well])
     assert.is((await world.chat({})).status, 502)
@@ -97,7 +97,7 @@ test('is not tried when the request may have been read', async () => {
   }
 })
 
-test('is not tried when the answer does not ask for it', async () => {
+test('the same target again is not tried when the answer does not ask for it', async () => {
   for (const [status, headers] of [
     [500, {}],
     [503, {}],
@@ -121,7 +121,7 @@ test('is not tried when the answer does not ask for it', async () => {
   }
 })
 
-test('is tried after the wait that the answer asks for', async () => {
+test('the same target again is tried after the wait that the answer asks for', async () => {
   for (const [status, headers, fromMs, toMs] of [
     [429, { 'retry-after': '0' }, 0, 0],
     [503, { 'retry-after': '0' }, 0, 0],
@@ -152,14 +152,14 @@ test('a target whose last answer is a failure, too, is reported in its own words
   assert.is(header('x-should-retry'), 'false')
 })
 
-test('waits no longer than the client does', async () => {
+test('the same target again waits no longer than the client does', async () => {
   const { up, world } = await lone([refused(503, { 'retry-after': '1' }), well])
   const response = await world.chat({}, { headers: { 'x-signalbox-timeout-ms': '800' } })
   assert.is(response.status, 503)
   assert.is(up.calls.length, 1)
 })
 
-test('is not waited for when the client has left', async () => {
+test('the same target again is not waited for when the client has left', async () => {
   const { up, world } = await lone([refused(503, { 'retry-after': '1' }), well])
   const leave = new AbortController()
   const asking = world.chat({}, { signal: leave.signal })
@@ -172,7 +172,7 @@ test('is not waited for when the client has left', async () => {
   assert.is(world.told.requests.at(-1)?.status, 499)
 })
 
-test('comes after all other targets, and only if none of them answers', async () => {
+test('the same target again comes after all other targets, and only if none of them answers', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
   const other = await lone([unsent('ECONNREFUSED'), well], { combos })
   assert.is(
@@ -185,14 +185,14 @@ test('comes after all other targets, and only if none of them answers', async ()
   assert.is(attempts, 'one/m=502:network;via=chain:fallback, two/m=500:server, one/m=200')
 })
 
-test('is named once among those that did not answer', async () => {
+test('the same target again is named once among those that did not answer', async () => {
   const combos = { chain: ['one/m', 'two/m'] }
   const { up, world } = await lone([unsent('ECONNREFUSED'), refused(500, {})], { combos })
   const { text } = await asked(world, up, 'chain')
   assert.match(text, /None of the 2 targets answered/)
 })
 
-test('takes its attempts out of the retry budget', async () => {
+test('the same target again takes its attempts out of the retry budget', async () => {
   const { up, world } = await lone([unsent('ENOTFOUND')], { limits: { maxAttempts: 2 } })
   let last = new Response()
   for (let request = 0; request < 20; request++) {
@@ -206,7 +206,7 @@ test('takes its attempts out of the retry budget', async () => {
   assert.match(await last.text(), /No further attempt was made: the retry budget/)
 })
 
-test('that a combo names twice is tried once', async () => {
+test('the same target again that a combo names twice is tried once', async () => {
   const { up, world } = await lone([refused(500, {})], {
     combos: { chain: ['one/m', 'inner', 'one/m'], inner: ['one/m', 'two/m'] },
   })

@@ -127,7 +127,7 @@ function assertHidden(text: string, secret: string) {
 
 for (const [provider, { start, error }] of Object.entries(streams)) {
   for (const format of wireFormats) {
-    test(`stay out of an error in mid stream of ${provider} for a client of ${format}`, async () => {
+    test(`the keys of other connections stay out of an error in mid stream of ${provider} for a client of ${format}`, async () => {
       for (const secret of OTHERS) {
         const frames: (string | Uint8Array)[] = [error(`Bad key: ${secret}, sorry`)]
         if (typeof frames[0] === 'string') frames.push(frames[0].replaceAll('/', '\\/'), frames[0].trimEnd())
@@ -155,7 +155,7 @@ for (const [provider, error] of Object.entries({
   claude: (code: string) => data({ type: 'error', error: { type: code, message: 'Bad key' } }, 'error'),
 })) {
   for (const format of wireFormats) {
-    test(`stay out of the code of an error in mid stream of ${provider} for a client of ${format}`, async () => {
+    test(`the keys of other connections stay out of the code of an error in mid stream of ${provider} for a client of ${format}`, async () => {
       for (const secret of OTHERS) {
         const answer = () => sse([...(streams[provider]?.start() ?? []), error(`key_${secret}`)].map(String))
         const world = await openWorld({ fetch: fakeUpstream(answer), catalog, connections })
@@ -169,7 +169,7 @@ for (const [provider, error] of Object.entries({
 }
 
 for (const stream of [false, true]) {
-  test(`stay out of the headers of a good answer, ${stream ? 'streamed' : 'whole'}, passed through or translated`, async () => {
+  test(`the keys of other connections stay out of the headers of a good answer, ${stream ? 'streamed' : 'whole'}, passed through or translated`, async () => {
     for (const secret of OTHERS) {
       for (const value of [secret, `Bearer ${secret}`, `x;${secret};y`]) {
         if (/["\\]/.test(secret) && value.includes(' ')) continue
@@ -204,7 +204,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('stay out of headers as soon as they are known, and again when they change', async () => {
+test('the keys of other connections stay out of headers as soon as they are known, and again when they change', async () => {
   let quoted = 'a-key-that-comes-later-1'
   const up = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': quoted }))
   const world = await openWorld({ fetch: up, catalog, connections })

@@ -47,7 +47,7 @@ for (const provider of wireFormats)
 
 for (const provider of wireFormats)
   for (const client of wireFormats)
-    test(`counts text alone of what ${provider} sends a client of ${client}, not what stands around it`, async () => {
+    test(`the limit of what a stream may say counts text alone of what ${provider} sends a client of ${client}, not what stands around it`, async () => {
       const { start = '', event } = says[provider]
       const events = Array.from({ length: 3_000 }, () => event('ab'))
       assert.ok(events.join('').length > MOST)
@@ -58,7 +58,7 @@ for (const provider of wireFormats)
       assert.is(text.match(/"ab"/g)?.length, 3_000)
     })
 
-test('counts what a translation holds back, by its bytes', async () => {
+test('the limit of what a stream may say counts what a translation holds back, by its bytes', async () => {
   const piece = event({ id: 'c', choices: [{ index: 0, delta: { audio: { data: 'A'.repeat(1_000) } } }] })
   function* sounds() {
     yield says['openai-chat'].event('a')
@@ -74,48 +74,51 @@ test('counts what a translation holds back, by its bytes', async () => {
 const busy = suite('the limit of requests at once')
 
 for (const format of wireFormats)
-  busy(`answers another one with 503, unread, in the format of a client of ${format}`, async () => {
-    const up = fakeUpstream(() => never())
-    const provider = 'openai-chat'
-    const world = await openWorld({
-      fetch: up,
-      catalog: streamCatalog,
-      connections: [provider],
-      limits: { maxConcurrent: 2 },
-    })
-    const leave = new AbortController()
-    const [path, body] = streamRequests[format](`${provider}/m`)
-    const waiting = [0, 1].map(() => world.post(path, body, { signal: leave.signal }))
-    while (up.calls.length < 2) await world.clock.advance(1)
-    let isRead = false
-    const unread = new ReadableStream(
-      {
-        pull() {
-          isRead = true
-          return never()
+  busy(
+    `the limit of requests at once answers another one with 503, unread, in the format of a client of ${format}`,
+    async () => {
+      const up = fakeUpstream(() => never())
+      const provider = 'openai-chat'
+      const world = await openWorld({
+        fetch: up,
+        catalog: streamCatalog,
+        connections: [provider],
+        limits: { maxConcurrent: 2 },
+      })
+      const leave = new AbortController()
+      const [path, body] = streamRequests[format](`${provider}/m`)
+      const waiting = [0, 1].map(() => world.post(path, body, { signal: leave.signal }))
+      while (up.calls.length < 2) await world.clock.advance(1)
+      let isRead = false
+      const unread = new ReadableStream(
+        {
+          pull() {
+            isRead = true
+            return never()
+          },
         },
-      },
-      { highWaterMark: 0 },
-    )
-    const response = await world.post(
-      path,
-      unread as unknown as string,
-      { body: unread, duplex: 'half' } as RequestInit,
-    )
-    assert.is(response.status, 503)
-    assert.is(response.headers.get('retry-after'), '1')
-    assert.is(response.headers.get('x-should-retry'), null)
-    assert.match(await response.text(), /as many requests under way as it takes at once/)
-    assert.is(isRead, false)
-    leave.abort()
-    for (const one of waiting) assert.is((await one).status, 499)
-    assert.equal(
-      world.told.requests.map(({ status }) => status),
-      [503, 499, 499],
-    )
-  })
+        { highWaterMark: 0 },
+      )
+      const response = await world.post(
+        path,
+        unread as unknown as string,
+        { body: unread, duplex: 'half' } as RequestInit,
+      )
+      assert.is(response.status, 503)
+      assert.is(response.headers.get('retry-after'), '1')
+      assert.is(response.headers.get('x-should-retry'), null)
+      assert.match(await response.text(), /as many requests under way as it takes at once/)
+      assert.is(isRead, false)
+      leave.abort()
+      for (const one of waiting) assert.is((await one).status, 499)
+      assert.equal(
+        world.told.requests.map(({ status }) => status),
+        [503, 499, 499],
+      )
+    },
+  )
 
-busy('lets the next one in when a stream has come to its end, not before', async () => {
+busy('the limit of requests at once lets the next one in when a stream has come to its end, not before', async () => {
   const chunk = says['openai-chat'].event('a')
   const answers = [() => sse([chunk, 'data: [DONE]\n\n']), () => json({ choices: [{ message: { content: 'b' } }] })]
   const up = fakeUpstream((_, nth) => answers[nth - 1]?.() ?? json({}))
@@ -126,7 +129,7 @@ busy('lets the next one in when a stream has come to its end, not before', async
   assert.is((await world.chat({})).status, 200)
 })
 
-busy('holds for none but model requests', async () => {
+busy('the limit of requests at once holds for none but model requests', async () => {
   const up = fakeUpstream(() => never())
   const world = await openWorld({ fetch: up, limits: { maxConcurrent: 1 } })
   const leave = new AbortController()

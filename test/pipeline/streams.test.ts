@@ -29,7 +29,7 @@ for (const [name, end] of Object.entries({ LF: '\n', CRLF: '\r\n', CR: '\r' })) 
   })
 }
 
-test('are sent as what they are, not to be stored or held back', async () => {
+test('streams are sent as what they are, not to be stored or held back', async () => {
   const up = fakeUpstream(() => new Response(bodyOf(chatEvents()), { headers: { 'content-type': 'text/plain' } }))
   const world = await openWorld({ fetch: up })
   const { headers } = await world.chat({ stream: true })

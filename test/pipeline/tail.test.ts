@@ -56,7 +56,7 @@ test('always ends with the last two pieces or more, each event once and in order
   }
 })
 
-test('is short again behind a large event', () => {
+test('the tail of a stream is short again behind a large event', () => {
   const kept = tailOf([
     eventOf(0, 1e6),
     eventOf(1, 1e6),
@@ -66,7 +66,7 @@ test('is short again behind a large event', () => {
   assert.is(kept.at(-1), 501)
 })
 
-test('is of what has come, whatever becomes of the pieces', () => {
+test('the tail of a stream is of what has come, whatever becomes of the pieces', () => {
   const seen: string[] = []
   const tail = new StreamTail({ ...newStreamProgress(), observe: ({ data }) => seen.push(data) })
   const events = [20, 3_000, 3_000].map((size) => `data: ${'x'.repeat(size)}`)
@@ -83,7 +83,7 @@ test('is of what has come, whatever becomes of the pieces', () => {
   )
 })
 
-test('forgets what it has shown', () => {
+test('the tail of a stream forgets what it has shown', () => {
   const seen: string[] = []
   const tail = new StreamTail({ ...newStreamProgress(), observe: ({ data }) => seen.push(data) })
   for (const piece of ['data: 1\n\n', `data: ${'2'.repeat(3_000)}\n\n`]) tail.add(Buffer.from(piece))

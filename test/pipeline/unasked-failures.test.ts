@@ -28,7 +28,7 @@ test('a stream that nobody has asked for that is cut after it has begun is repor
   assert.is(await textOf(response), '502 The provider "one" ended the stream before its answer was complete.')
 })
 
-test('that says nothing to its end goes to the next target', async () => {
+test('a stream that nobody has asked for that says nothing to its end goes to the next target', async () => {
   const { ask } = await openChain(() => sse([': wait\n\n', 'data: [DONE]\n\n']))
   assert.is(attemptsOf(await ask()), passed('200:content'))
 })
@@ -68,7 +68,7 @@ test('a stream that nobody has asked for that is empty goes to the next target, 
   assert.equal([translated.type, translated.stop_reason], ['message', 'end_turn'])
 })
 
-test('is bounded like every answer that is not streamed', async () => {
+test('a stream that nobody has asked for is bounded like every answer that is not streamed', async () => {
   const words = Array.from({ length: 200 }, () => chatChunk({ content: 'x'.repeat(1_000) }))
   for (const type of ['text/event-stream', 'application/json']) {
     const { up, world, ask } = await openChain(() => typed(type, words, 'hang'), {
@@ -81,7 +81,7 @@ test('is bounded like every answer that is not streamed', async () => {
   }
 })
 
-test('may be silent only so long, and take only so long in all', async () => {
+test('a stream that nobody has asked for may be silent only so long, and take only so long in all', async () => {
   const events = [...chatEvents().slice(0, 2), ...Array.from({ length: 40 }, () => chatChunk({ content: 'on ' }))]
   for (const [everyMs, attempt, message] of [
     [201, '504:timeout', 'The provider was silent for 0.2 s.'],
@@ -97,7 +97,7 @@ test('may be silent only so long, and take only so long in all', async () => {
   }
 })
 
-test('ends at once when the client leaves', async () => {
+test('a stream that nobody has asked for ends at once when the client leaves', async () => {
   const { up, world, ask } = await openChain(() => sse(chatEvents().slice(0, 3), 'hang'))
   const abort = new AbortController()
   const asked = ask({}, { signal: abort.signal })

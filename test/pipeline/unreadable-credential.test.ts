@@ -18,7 +18,7 @@ async function open(options: { limits?: { maxAttempts: number } } = {}) {
 
 const admin = { headers: { authorization: `Bearer ${token}` } }
 
-test('is listed with the others, and says what is wrong', async () => {
+test('a connection whose credential cannot be opened is listed with the others, and says what is wrong', async () => {
   const { world } = await open()
   const response = await world.gateway.fetch(new Request('http://gateway/api/connections', admin))
   assert.is(response.status, 200)
@@ -31,7 +31,7 @@ test('is listed with the others, and says what is wrong', async () => {
   assert.is((await alone.json()).error, one.error)
 })
 
-test('is mended by another credential', async () => {
+test('a connection whose credential cannot be opened is mended by another credential', async () => {
   const { world, up } = await open()
   const [one] = (await world.api.connections.list()).connections
   const mended = await world.api.connections.update(one?.id ?? '', { apiKey: 'another-credential' })
@@ -40,7 +40,7 @@ test('is mended by another credential', async () => {
   assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer another-credential')
 })
 
-test('is tried once a request for want of another while it cools, not for ever', async () => {
+test('a connection whose credential cannot be opened is tried once a request for want of another while it cools, not for ever', async () => {
   const { world, up } = await open()
   const ask = async () => (await world.chat({ model: 'one/m' })).headers.get('x-signalbox-attempts')
   assert.is(await ask(), 'one/m=500:credentials')
@@ -48,7 +48,7 @@ test('is tried once a request for want of another while it cools, not for ever',
   assert.is(up.calls.length, 0)
 })
 
-test('uses up no attempt, for nobody is called', async () => {
+test('a connection whose credential cannot be opened uses up no attempt, for nobody is called', async () => {
   const { world, up } = await open({ limits: { maxAttempts: 1 } })
   const response = await world.chat({ model: 'chain' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:credentials;via=chain:fallback, two/m=200')

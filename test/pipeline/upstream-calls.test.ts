@@ -16,7 +16,7 @@ const one = (providerSpecificData: object, more: object = {}) => ({
   connections: [{ provider: 'one', providerSpecificData, ...more }],
 })
 
-test('go below the base URL of the connection, else of the catalog', async () => {
+test('calls to providers go below the base URL of the connection, else of the catalog', async () => {
   const chat: Array<[baseUrl: string, url: string]> = [
     ['http://a.test/v1', 'http://a.test/v1/chat/completions'],
     ['http://a.test/v1/', 'http://a.test/v1/chat/completions'],
@@ -51,7 +51,7 @@ test('a messages-style base URL may end with or without its endpoint', async () 
   }
 })
 
-test('carry the credential as the format wants it, or as the catalog says', async () => {
+test('calls to providers carry the credential as the format wants it, or as the catalog says', async () => {
   const catalog = {
     plain: { baseUrl: 'http://a.test' },
     keyed: { baseUrl: 'http://a.test', auth: 'x-api-key' },
@@ -73,7 +73,7 @@ test('carry the credential as the format wants it, or as the catalog says', asyn
   }
 })
 
-test('carry none when the connection has none', async () => {
+test('calls to providers carry none when the connection has none', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up, connections: [] })
   await world.api.connections.create({ provider: 'one' })

@@ -13,7 +13,7 @@ const get = (gateway: ReturnType<typeof openGateway>, path: string, headers: Rec
   gateway.fetch(new Request(`http://gateway${path}`, { headers }))
 
 for (const path of ['/v1/responses', '/v1/realtime', '/v1/realtime?model=gpt-realtime']) {
-  test(`of ${path} gets a 426 that points to HTTP`, async () => {
+  test(`a request to upgrade to a WebSocket of ${path} gets a 426 that points to HTTP`, async () => {
     const response = await get(openGateway(), path)
     assert.is(response.status, 426)
     assert.is(response.headers.get('upgrade'), 'HTTP/1.1')
@@ -25,13 +25,13 @@ for (const path of ['/v1/responses', '/v1/realtime', '/v1/realtime?model=gpt-rea
   })
 }
 
-test('gets a 426 below the base path', async () => {
+test('a request to upgrade to a WebSocket gets a 426 below the base path', async () => {
   const gateway = openGateway('/ai')
   assert.is((await get(gateway, '/ai/v1/responses')).status, 426)
   assert.is((await get(gateway, '/v1/responses')).status, 404)
 })
 
-test('needs a key first, where keys are required', async () => {
+test('a request to upgrade to a WebSocket needs a key first, where keys are required', async () => {
   const gateway = openGateway()
   await gateway.api.settings.update({ requireApiKey: true })
   const { key } = await gateway.api.keys.create({ name: 'me' })
@@ -39,7 +39,7 @@ test('needs a key first, where keys are required', async () => {
   assert.is((await get(gateway, '/v1/responses', { ...upgrade, authorization: `Bearer ${key}` })).status, 426)
 })
 
-test('is neither a plain GET, nor an upgrade to another protocol, nor a POST that offers an upgrade', async () => {
+test('a request to upgrade to a WebSocket is neither a plain GET, nor an upgrade to another protocol, nor a POST that offers an upgrade', async () => {
   const gateway = openGateway()
   assert.is((await get(gateway, '/v1/responses', {})).status, 405)
   assert.is((await get(gateway, '/v1/realtime', {})).status, 404)

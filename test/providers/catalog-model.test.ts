@@ -9,14 +9,14 @@ const catalog: Catalog = {
   bare: {},
 }
 
-test('are found by provider and id, of several entries the first', () => {
+test('models of the catalog are found by provider and id, of several entries the first', () => {
   assert.is(catalogModelOf(catalog, { provider: 'one', model: 'a' })?.contextWindow, 8)
   assert.is(catalogModelOf(catalog, { provider: 'one', model: 'b' })?.id, 'b')
   for (const provider of ['one', 'bare', 'none', 'constructor'])
     assert.is(catalogModelOf(catalog, { provider, model: 'c' }), undefined)
 })
 
-test('have a context window of which nothing is known unless it says so', () => {
+test('models of the catalog have a context window of which nothing is known unless it says so', () => {
   const windowOf = (model: string) => contextWindowOf(catalog, { provider: 'one', model })
   assert.equal(['a', 'b', 'c'].map(windowOf), [8, undefined, undefined])
 })

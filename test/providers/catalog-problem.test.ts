@@ -53,7 +53,7 @@ for (const [provider, says] of refused) {
   })
 }
 
-test('is fine with fields of the host\u2019s own, with kinds that nobody knows, and with what is undefined', () => {
+test('a catalog of the host\u2019s own is fine with fields of the host\u2019s own, with kinds that nobody knows, and with what is undefined', () => {
   for (const provider of [
     {},
     { alias: ' ', models: [], serviceKinds: [] },
@@ -69,7 +69,7 @@ test('is fine with fields of the host\u2019s own, with kinds that nobody knows, 
     assert.is(providerProblem(provider, 'mine'), undefined)
 })
 
-test('is named by its provider, and the built-in one passes', () => {
+test('a catalog of the host\u2019s own is named by its provider, and the built-in one passes', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) assert.is(providerProblem(provider, id), undefined)
   checkCatalog({ ...defaultCatalog, mine: {} })
   const check = () => Reflect.apply(checkCatalog, undefined, [{ ...defaultCatalog, mine: { models: null } }])

@@ -8,11 +8,11 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('built-in catalog')
 
-test('is well-formed', () => {
+test('the built-in catalog is well-formed', () => {
   assert.equal(validateCatalog(defaultCatalog), [])
 })
 
-test('knows the providers people ask for', () => {
+test('the built-in catalog knows the providers people ask for', () => {
   const names = new Set(Object.values(defaultCatalog).map((provider) => provider.name))
   const wanted = [
     'OpenAI',
@@ -53,7 +53,7 @@ test('knows the providers people ask for', () => {
   )
 })
 
-test('says of every provider what a call needs', () => {
+test('the built-in catalog says of every provider what a call needs', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) {
     const { baseUrl, cloud, searchConfig, fetchConfig, models: list = [] } = provider
     if (cloud) continue // its address comes from the connection
@@ -62,7 +62,7 @@ test('says of every provider what a call needs', () => {
   }
 })
 
-test('speaks chat completions to all but the vendors known to speak otherwise', () => {
+test('the built-in catalog speaks chat completions to all but the vendors known to speak otherwise', () => {
   const others = Object.entries(defaultCatalog).flatMap(([id, { format }]) => (format ? [`${id} ${format}`] : []))
   assert.equal(others, [
     'anthropic anthropic-messages',
@@ -80,27 +80,27 @@ test('prices the models of the vendors that bill by the token', () => {
   }
 })
 
-test('calls only local and openly free models free', () => {
+test('the built-in catalog calls only local and openly free models free', () => {
   const free = Object.entries(defaultCatalog).flatMap(([id, { models: list = [] }]) =>
     list.some((model) => model.price?.input === 0) ? [id] : [],
   )
   assert.equal(free, ['zai', 'openrouter', 'ollama', 'lmstudio'])
 })
 
-test('names source and date of every provider in the data', () => {
+test('the built-in catalog names source and date of every provider in the data', () => {
   assert.equal(Object.keys(modelSources), Object.keys(models))
   for (const [id, source] of Object.entries(modelSources))
     assert.match(source, /^https:\/\/\S+.*, \d{4}-\d\d-\d\d$/, id)
   for (const id of Object.keys(models)) assert.ok(Object.hasOwn(definitions, id), `${id} has models, but no definition`)
 })
 
-test('lets the data win over a hand-kept model of the same id', () => {
+test('the built-in catalog lets the data win over a hand-kept model of the same id', () => {
   const data = { a: [{ id: 'x', contextWindow: 2 }] }
   const merged = mergeCatalog({ a: { name: 'A' } }, data, { a: [{ id: 'x' }, { id: 'y' }] })
   assert.equal(merged, { a: { name: 'A', models: [{ id: 'x', contextWindow: 2 }, { id: 'y' }] } })
 })
 
-test('is under 25 kB gzipped as an entry of its own', async () => {
+test('the built-in catalog is under 25 kB gzipped as an entry of its own', async () => {
   const entryPoints = [new URL('../../src/providers/catalog.ts', import.meta.url).pathname]
   const { outputFiles } = await build({ entryPoints, bundle: true, minify: true, format: 'esm', write: false })
   const bytes = gzipSync(outputFiles[0]?.contents ?? '').length

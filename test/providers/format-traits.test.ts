@@ -42,7 +42,7 @@ test('a provider that nobody knows keeps what its format takes', () => {
   assert.equal(traits.reasoning.by, 'adaptive')
 })
 
-test('cost little beside a translator', async () => {
+test('traits in other formats cost little beside a translator', async () => {
   const { outputFiles } = await build({
     entryPoints: [new URL('../../src/providers/traits.ts', import.meta.url).pathname],
     bundle: true,

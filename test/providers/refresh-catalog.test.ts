@@ -22,7 +22,7 @@ const select = (list: object, selection: Partial<Selection> = {}, kinds: Kind[] 
   return { ids: chosen.map(({ id }) => id), chosen, problems }
 }
 
-test('carries limits and prices over', () => {
+test('refreshing the catalog carries limits and prices over', () => {
   const cost = { input: 3, output: 15, cache_read: 0.29999999999999993, cache_write: 3.75 }
   assert.equal(select(model('large', { cost })).chosen, [
     {
@@ -34,19 +34,19 @@ test('carries limits and prices over', () => {
   ])
 })
 
-test('takes a price of zero for unknown, except where the selection says free', () => {
+test('refreshing the catalog takes a price of zero for unknown, except where the selection says free', () => {
   const list = model('large', { cost: { input: 0, output: 0, cache_read: 0 } })
   assert.is(select(list).chosen[0]?.price, undefined)
   assert.equal(select(list, { free: /^large$/ }).chosen[0]?.price, { input: 0, output: 0 })
 })
 
-test('leaves a floating price out', () => {
+test('refreshing the catalog leaves a floating price out', () => {
   const list = { ...model('fixed', { cost: { input: 1 } }), ...model('floating', { cost: { input: 1 } }) }
   const prices = select(list, { priced: /^fixed$/ }).chosen.map(({ price }) => price)
   assert.equal(prices, [{ input: 1 }, undefined])
 })
 
-test('tells kinds apart and leaves out what the provider does not serve', () => {
+test('refreshing the catalog distinguishes kinds and leaves out what the provider does not serve', () => {
   const list = {
     ...model('chat'),
     ...model('paint', { modalities: { input: ['text'], output: ['image'] } }),
@@ -96,7 +96,7 @@ const malformed: Record<string, [entry: object, problem: string]> = {
   'another id': [{ id: 'small' }, 'its id is "small"'],
 }
 for (const [what, [entry, problem]] of Object.entries(malformed)) {
-  test(`reports an entry with ${what}`, () => {
+  test(`refreshing the catalog reports an entry with ${what}`, () => {
     assert.equal(select(model('large', entry)), { ids: [], chosen: [], problems: [`acme/large: ${problem}`] })
   })
 }
@@ -105,7 +105,7 @@ test('reports a provider that the source lost', () => {
   assert.match(select({}, { from: 'other' }).problems[0] ?? '', /^other: the source has no such provider/)
 })
 
-test('says what changed', () => {
+test('refreshing the catalog says what changed', () => {
   const before = { acme: { source: 's', models: [{ id: 'a', price: { input: 1 } }, { id: 'b' }] } }
   const after = { acme: { source: 't', models: [{ id: 'a', price: { input: 2 }, contextWindow: 5 }, { id: 'c' }] } }
   assert.equal(changes(before, after), [
@@ -117,13 +117,13 @@ test('says what changed', () => {
   assert.equal(changes(after, after), [])
 })
 
-test('writes a module with one model a line and its sources', () => {
+test('refreshing the catalog writes a module with one model a line and its sources', () => {
   const written = renderCatalog({ 'a-b': { source: "it's", models: [{ id: 'x', price: { input: 0.5 } }] } })
   assert.ok(written.includes("  'a-b': 'it\\'s',\n"))
   assert.ok(written.includes("  'a-b': [\n    { id: 'x', price: { input: 0.5 } },\n  ],\n"))
 })
 
-test('finds the data file as the script writes it', async () => {
+test('refreshing the catalog finds the data file as the script writes it', async () => {
   const entries = Object.entries(models).map(([id, list]) => [id, { source: modelSources[id] ?? '', models: list }])
   const file = await readFile(new URL('../../src/providers/catalog.data.ts', import.meta.url), 'utf8')
   assert.is(file, renderCatalog(Object.fromEntries(entries)))
@@ -156,7 +156,7 @@ test('refreshes one provider, keeps the others, and prints the changes', async (
   assert.match(written, "id: 'claude-opus-5-5'")
 })
 
-test('writes nothing when the source is malformed', async () => {
+test('refreshing the catalog writes nothing when the source is malformed', async () => {
   const broken = { deepseek: { models: { ...model('fine'), ...model('broken', { cost: { input: '1' } }) } } }
   for (const source of [broken, { deepseek: {} }, { deepseek: { models: {} } }, '<html>', '[]']) {
     const { code, output, written } = await run(source, 'deepseek')

@@ -14,7 +14,7 @@ const provider = {
 const withModel = (model: unknown) => ({ acme: { ...provider, models: [model] } })
 const withPrice = (price: unknown) => withModel({ id: 'large', price })
 
-test('finds nothing wrong with a whole catalog', () => {
+test('validateCatalog finds nothing wrong with a whole catalog', () => {
   const search = {
     name: 'Find',
     docsUrl: 'https://find.example',
@@ -191,10 +191,10 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
 }
 
 for (const [what, [catalog, line]] of Object.entries(malformed)) {
-  test(`refuses ${what}`, () => assert.equal(validateCatalog(catalog), [line]))
+  test(`validateCatalog refuses ${what}`, () => assert.equal(validateCatalog(catalog), [line]))
 }
 
-test('reports every malformed entry, not just the first', () => {
+test('validateCatalog reports every malformed entry, not just the first', () => {
   const lines = validateCatalog({
     acme: { ...provider, name: '' },
     ...{ other: { ...provider, models: [{ id: '' }] } },

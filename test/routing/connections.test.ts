@@ -41,7 +41,7 @@ const pool = (connectionStrategy?: Strategy, more: Partial<NewCombo> = {}) => ({
 })
 const fromPool = { model: 'pool' }
 
-test('are used by priority, unless the provider is told otherwise', async () => {
+test("a provider's connections are used by priority, unless the provider is told otherwise", async () => {
   const { world, asks } = await openOne()
   assert.is(await asks(3), 'a a a')
   await world.api.providers.update('one', { strategy: 'round-robin' })
@@ -64,7 +64,7 @@ test('all weigh the same and cost the same', async () => {
   assert.is(Object.keys(countOf(up.calls.map(keyOf))).length, 3)
 })
 
-test('follow the provider in a combo too, unless the combo says otherwise', async () => {
+test("a provider's connections follow the provider in a combo too, unless the combo says otherwise", async () => {
   const { world, asks } = await openOne({
     combos: { ...pool(), calm: pool('fallback').pool, busy: pool('round-robin').pool },
   })
@@ -77,7 +77,7 @@ test('follow the provider in a combo too, unless the combo says otherwise', asyn
   assert.is(await asks(2, { model: 'busy' }), 'c a')
 })
 
-test('have a turn that a change of their combo resets', async () => {
+test("a provider's connections have a turn that a change of their combo resets", async () => {
   const { world, asks } = await openOne({ combos: pool('round-robin', { strategy: 'round-robin' }) })
   assert.is(await asks(3, fromPool), 'a two b')
   const [combo] = (await world.api.combos.list()).combos
@@ -88,12 +88,12 @@ test('have a turn that a change of their combo resets', async () => {
   assert.is(await asks(2, fromPool), 'a b')
 })
 
-test('take "stickyLimit" from the combo that says how to choose', async () => {
+test('a provider\'s connections take "stickyLimit" from the combo that says how to choose', async () => {
   const { asks } = await openOne({ combos: pool('round-robin', { stickyLimit: 2 }) })
   assert.is(await asks(5, fromPool), 'a a b b c')
 })
 
-test('are chosen among by each strategy that asks for nothing more', async () => {
+test("a provider's connections are chosen among by each strategy that asks for nothing more", async () => {
   for (const strategy of ['random', 'least-busy', 'sticky'] as const) {
     const { world, up } = await openOne()
     await world.api.providers.update('one', { strategy })
@@ -105,7 +105,7 @@ test('are chosen among by each strategy that asks for nothing more', async () =>
   }
 })
 
-test('keep a session under "sticky", and move it when theirs fails', async () => {
+test('a provider\'s connections keep a session under "sticky", and move it when theirs fails', async () => {
   const { world, down, asks } = await openOne()
   await world.api.providers.update('one', { strategy: 'sticky' })
   const home = await asks(1, { user: 'somebody' })
@@ -148,7 +148,7 @@ test('three dead keys of one provider lead on to the next provider of the combo'
   for (const { status } of world.told.requests) assert.is(status, 200)
 })
 
-test('follow the outer combo where the inner one says nothing', async () => {
+test("a provider's connections follow the outer combo where the inner one says nothing", async () => {
   const inner = { models: ['one/m', 'two/m'] }
   const { world, asks } = await openOne({
     combos: { inner, calm: pool('fallback').pool, pool: pool('round-robin', { models: ['inner', 'calm'] }).pool },

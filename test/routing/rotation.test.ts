@@ -28,7 +28,7 @@ test('a question that throws is the failure of those who wait, not of those who 
   assert.is((await rotation.take(group, () => true)).index, 1)
 })
 
-test('takes a turn of its own after 2.4 s, however slow the shared state is and however often others are faster', async () => {
+test('the rotation takes a turn of its own after 2.4 s, however slow the shared state is and however often others are faster', async () => {
   const clock = fakeClock()
   const local = localState(clock)
   const slow = {

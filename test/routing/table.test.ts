@@ -87,7 +87,7 @@ async function allOf(routes: AsyncIterable<Route> | readonly Route[]): Promise<R
 const wayOf = (choice: GroupChoice | undefined): string[] =>
   choice ? [...wayOf(choice.before), choice.group.label] : []
 
-test('keeps the routes of the latest names, however many others clients have invented', () => {
+test('the route table keeps the routes of the latest names, however many others clients have invented', () => {
   const { table } = tableOf()
   for (let at = 0; at < 1_500; at++) table.resolutionOf(`up/invented-${at}`)
   assert.ok(table.resolutionOf('up/m'))

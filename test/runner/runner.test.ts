@@ -108,7 +108,7 @@ test.before(async (context) => {
 
 for (const [name, one] of Object.entries(failing)) {
   const { fixture, counts, says, options } = one
-  test(`fails on ${name}`, async ({ outcomes }) => {
+  test(`the test runner fails on ${name}`, async ({ outcomes }) => {
     const outcome = isAlone(one) ? await runFixture(fixture, options) : outcomes.get(fixture)
     if (!outcome) throw new Error('it was not run')
     assert.is(outcome.lastLine, closingLine(...counts), outcome.output)
@@ -117,50 +117,50 @@ for (const [name, one] of Object.entries(failing)) {
   })
 }
 
-test('exits with 0 when all is well, with the counts alone on the last line', async () => {
+test('the test runner exits with 0 when all is well, with the counts alone on the last line', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/passing'])
   assert.is(outcome.lastLine, closingLine(3, 0, 1), outcome.output)
   assert.ok(outcome.passed)
 })
 
-test('exits with 1 when a test fails, with the counts alone on the last line', async () => {
+test('the test runner exits with 1 when a test fails, with the counts alone on the last line', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/fails'])
   assert.is(outcome.lastLine, closingLine(1, 1, 0), outcome.output)
   assert.not(outcome.passed)
 })
 
-test('knows continuous integration by CI=true', async () => {
+test('the test runner knows continuous integration by CI=true', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/skips'], { CI: 'true' })
   assert.is(outcome.lastLine, closingLine(1, 1, 3), outcome.output)
   assert.not(outcome.passed)
 })
 
-test('lists what was skipped, and why', async () => {
+test('the test runner lists what was skipped, and why', async () => {
   const { output, lastLine } = await runFixture('skips')
   assert.is(lastLine, closingLine(1, 0, 4), output)
   assert.match(output, /\nSkipped:\n[\s\S]*stops in the middle: no network here\n/)
   assert.match(output, /is declared so: recordings: none on this machine\n/)
 })
 
-test('lists a file all of whose tests were skipped with the reason', async () => {
+test('the test runner lists a file all of whose tests were skipped with the reason', async () => {
   const { output } = await runFixture('skipped-whole')
   assert.match(output, /^– \S+it\.test\.ts \(recordings: none on this machine, [\d.]+ m?s\)$/m)
 })
 
-test('fails on a filter that matches nothing, whatever the others match', async () => {
+test('the test runner fails on a filter that matches nothing, whatever the others match', async () => {
   const outcome = await runFixture('passing', { filters: ['good', 'no-such-file'] })
   assert.match(outcome.output, /no-such-file\n +this filter matches no test file/)
   assert.is(outcome.lastLine, closingLine(3, 1, 1), outcome.output)
   assert.not(outcome.passed)
 })
 
-test('fails where there is no test file', async () => {
+test('the test runner fails where there is no test file', async () => {
   const outcome = await runFixture('no-such-folder')
   assert.is(outcome.lastLine, closingLine(0, 1, 0), outcome.output)
   assert.not(outcome.passed)
 })
 
-test('leaves heavy files out, and reports above the last line how many and how they are run', async () => {
+test('the test runner leaves heavy files out, and reports above the last line how many and how they are run', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/heavy'])
   assert.match(
     outcome.output,
@@ -169,13 +169,13 @@ test('leaves heavy files out, and reports above the last line how many and how t
   assert.ok(outcome.passed)
 })
 
-test('runs heavy files with --all', async () => {
+test('the test runner runs heavy files with --all', async () => {
   const outcome = await execute(['test/run.ts', '--all', '--root', 'test/runner/fixtures/heavy'])
   assert.is(outcome.lastLine, closingLine(2, 0, 0), outcome.output)
   assert.not.match(outcome.output, /Left out/)
 })
 
-test('fails on a filter that matches heavy files only, unless all are run', async () => {
+test('the test runner fails on a filter that matches heavy files only, unless all are run', async () => {
   const outcome = await runFixture('heavy', { filters: ['big'] })
   assert.match(outcome.output, /only heavy test files were found: add --all/)
   assert.not(outcome.passed)
@@ -189,7 +189,7 @@ test('shares one process between files, or gives each its own with --isolate', a
   assert.is(isolated.lastLine, closingLine(2, 0, 0), isolated.output)
 })
 
-test('takes its workers along when it is killed, also one that is blocked', async () => {
+test('the test runner takes its workers along when it is killed, also one that is blocked', async () => {
   const args = ['test/run.ts', '--root', 'test/runner/fixtures/spins', '--grace-ms', '600000']
   const runner = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
   const [pid] = await once(runner.stdout.setEncoding('utf8'), 'data')
@@ -204,7 +204,7 @@ test('takes its workers along when it is killed, also one that is blocked', asyn
   assert.not(isLeft)
 })
 
-test('refuses a test file that is started without it', async () => {
+test('the test runner refuses a test file that is started without it', async () => {
   const outcome = await execute(['test/runner/fixtures/passing/good.test.ts'])
   assert.match(outcome.output, /test files run under the runner/)
   assert.not(outcome.passed)

@@ -32,7 +32,7 @@ mountGuardsAndCloses('serveBun', mount)
 /** Only what `Bun.serve` passes may be listened to later. */
 function callsInProcessEndAtOnce() {
   const test = suite('a client in the same Bun that has left')
-  test('is noticed in whatever way it calls, also by a fetch in place of Bun\u2019s that never ends', async () => {
+  test('a client in the same Bun that has left is noticed in whatever way it calls, also by a fetch in place of Bun\u2019s that never ends', async () => {
     const said = await runScript(bun, ['apps/bun-in-process.mjs'])
     assert.equal(JSON.parse(said), { statuses: [200, 499, 499, 499, 499], calls: 1 })
   })
@@ -42,7 +42,7 @@ function callsInProcessEndAtOnce() {
 function wrappedFetchesAreGuarded() {
   const test = suite('a fetch that was put in place of Bun\u2019s before the package was loaded, and never ends')
   for (const way of ['plain', 'bound', 'disguised', 'proxy', 'spy'])
-    test(`does not keep the request of a client that has left, put there as: ${way}`, async () => {
+    test(`a fetch that was put in place of Bun\u2019s before the package was loaded, and never ends does not keep the request of a client that has left, put there as: ${way}`, async () => {
       const said = await runScript(bun, ['apps/bun-wrapped-fetch.mjs', way])
       assert.equal(JSON.parse(said), { status: 499 })
     })
@@ -54,14 +54,14 @@ function waitingCallsAreReported() {
   const run = async (command: string, ...args: string[]) =>
     JSON.parse(await runScript(command, [...args, 'apps/bun-many.mjs']))
 
-  test('are begun as far as Bun makes calls at once, and the logger is told once that the others wait', async () => {
+  test('300 streams at once under serveBun are begun as far as Bun makes calls at once, and the logger is told once that the others wait', async () => {
     const { begun, calls, warnings } = await run(bun)
     assert.equal([begun, calls], [256, 256])
     assert.is(warnings.length, 1)
     assert.match(warnings[0], /256 calls at once.*BUN_CONFIG_MAX_HTTP_REQUESTS/)
   })
 
-  test('are all begun, without a word, when Bun was started with room for them', async () => {
+  test('300 streams at once under serveBun are all begun, without a word, when Bun was started with room for them', async () => {
     const said = await run('env', 'BUN_CONFIG_MAX_HTTP_REQUESTS=1000', bun)
     assert.equal(said, { begun: 300, calls: 300, warnings: [] })
   })
@@ -69,7 +69,7 @@ function waitingCallsAreReported() {
 
 function portsAreNotShared() {
   const test = suite('serveBun on a port that is taken')
-  test('throws, so that no two servers answer by turns', async () => {
+  test('serveBun on a port that is taken throws, so that no two servers answer by turns', async () => {
     const served = await mount()
     try {
       const second = start('bun-mount', new URL(served.url).port)

@@ -31,7 +31,7 @@ unreadStreamsHoldLittle()
 /** In the process, besides the buffers of the kernel, which take megabytes on loopback. */
 function unreadStreamsHoldLittle(): void {
   const test = suite('a stream whose client does not read')
-  test('holds 128 KiB at most on Node', { timeoutMs: MEASURE_MS }, async () => {
+  test('a stream whose client does not read holds 128 KiB at most on Node', { timeoutMs: MEASURE_MS }, async () => {
     const held = JSON.parse(await runScript(process.execPath, ['--expose-gc', 'apps/unread.mjs'], MEASURE_MS))
     const all = Object.entries(held)
     assert.is(all.length, 3)
@@ -42,7 +42,7 @@ function unreadStreamsHoldLittle(): void {
 /** Node 20 tells only the request whose turn it is. */
 function pipelinedClientsLeave(version: string, start: () => Promise<Served>): void {
   const test = suite(`a client that leaves Node ${version}`)
-  test('lets go of every stream that it has asked for on its connection', async () => {
+  test(`a client that leaves Node ${version} lets go of every stream that it has asked for on its connection`, async () => {
     const [served, upstream] = await Promise.all([start(), startUpstream()])
     try {
       await clientOf(served.url).connect(upstream.url)

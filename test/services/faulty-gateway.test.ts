@@ -142,7 +142,7 @@ const FAULTS: Array<[fault: Fault, ms: number]> = [
 
 for (const [fault, ms] of FAULTS)
   test(
-    `goes on with what it has read while the store ${fault}, refuses changes in six seconds, and is whole three seconds later`,
+    `a gateway on a store that fails goes on with what it has read while the store ${fault}, refuses changes in six seconds, and is whole three seconds later`,
     {
       timeoutMs: 90_000,
     },
@@ -194,7 +194,7 @@ async function goesOn(name: Client, fault: Fault, forMs: number) {
 }
 
 test(
-  'is told of a change within 15 seconds when its connections died silently and new ones work',
+  'a gateway on a store that fails is told of a change within 15 seconds when its connections died silently and new ones work',
   {
     timeoutMs: 60_000,
   },
@@ -212,7 +212,7 @@ test(
     ),
 )
 
-test('loses, doubles and brings back nothing that it has acknowledged, whatever becomes of replies and connections', {
+test('a gateway on a store that fails loses, doubles and brings back nothing that it has acknowledged, whatever becomes of replies and connections', {
   timeoutMs: 90_000,
 }, async () => {
   const lost = await keepHistory(async (proxies) => {
@@ -227,16 +227,19 @@ test('loses, doubles and brings back nothing that it has acknowledged, whatever 
   )
 })
 
-test('keeps the same when the server of the store is killed under load, twice', { timeoutMs: 120_000 }, () =>
-  keepHistory(async () => {
-    for (const downMs of [200, 2_000]) {
-      await sleep(1_500)
-      await Promise.all(Object.values(servers).map((server) => server.kill()))
-      await sleep(downMs)
-      await Promise.all(Object.values(servers).map((server) => server.start()))
-    }
-    await sleep(3_000)
-  }),
+test(
+  'a gateway on a store that fails keeps the same when the server of the store is killed under load, twice',
+  { timeoutMs: 120_000 },
+  () =>
+    keepHistory(async () => {
+      for (const downMs of [200, 2_000]) {
+        await sleep(1_500)
+        await Promise.all(Object.values(servers).map((server) => server.kill()))
+        await sleep(downMs)
+        await Promise.all(Object.values(servers).map((server) => server.start()))
+      }
+      await sleep(3_000)
+    }),
 )
 
 type World = Awaited<ReturnType<typeof open>> & { name: Client }

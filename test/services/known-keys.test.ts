@@ -97,7 +97,7 @@ for (const [name, open] of [
   ['Postgres', onPostgres],
   ['Redis', onRedis],
 ] as const) {
-  test(`is none on ${name}, which is watched`, async () => {
+  test(`calls to the store for a request with a known key is none on ${name}, which is watched`, async () => {
     const { storage, sent, end } = await open()
     const { gateway, ask } = await openKnown(storage)
     sent.length = 0
@@ -110,7 +110,7 @@ for (const [name, open] of [
     await end()
   })
 
-  test(`is one read of each record at most in a second on ${name} without watch`, async () => {
+  test(`calls to the store for a request with a known key is one read of each record at most in a second on ${name} without watch`, async () => {
     const { storage, sent, end } = await open()
     const { watch, ...blind } = storage
     const { gateway, ask } = await openKnown(blind)

@@ -56,7 +56,7 @@ const refusal = (work: Promise<unknown>): Promise<{ code?: string; message?: str
   )
 
 for (const name of PACKAGES) {
-  test(`makes each of 24 increments once when ${name} loses replies`, async () => {
+  test(`Redis that fails makes each of 24 increments once when ${name} loses replies`, async () => {
     const proxy = await startProxy(server.port, isRedisWrite)
     const { storage, other, close } = await open(name, `redis://127.0.0.1:${proxy.port}`)
     await storage.increment?.('warm', 1)
@@ -76,7 +76,7 @@ for (const name of PACKAGES) {
     proxy.close()
   })
 
-  test(`loses and doubles nothing that was acknowledged to ${name} when the server is killed under load, and makes nothing late`, async () => {
+  test(`Redis that fails loses and doubles nothing that was acknowledged to ${name} when the server is killed under load, and makes nothing late`, async () => {
     const { storage, other, close } = await open(name)
     const told = await listen(storage)
     const acknowledged: string[] = []
@@ -119,7 +119,7 @@ for (const name of PACKAGES) {
     await close()
   })
 
-  test(`refuses writes within six seconds while a server stands still, and makes none of them later, by ${name}`, async () => {
+  test(`Redis that fails refuses writes within six seconds while a server stands still, and makes none of them later, by ${name}`, async () => {
     const { storage, other, close } = await open(name)
     await storage.set('key', 'before')
     const told = await listen(storage)
@@ -140,7 +140,7 @@ for (const name of PACKAGES) {
     await close()
   })
 
-  test(`tells by key what changed while the connections of ${name} had died silently`, async () => {
+  test(`Redis that fails reports by key what changed while the connections of ${name} had died silently`, async () => {
     const proxy = await startProxy(server.port, isRedisWrite)
     const { storage, other, close } = await open(name, `redis://127.0.0.1:${proxy.port}`)
     await storage.set('kept', 'value')
@@ -157,7 +157,7 @@ for (const name of PACKAGES) {
   })
 }
 
-test('tells of a gap and of every key that there is when the stream of changes was cut or removed', async () => {
+test('Redis that fails reports a gap and every key that there is when the stream of changes was cut or removed', async () => {
   const { storage, other, root, command, close } = await open('ioredis')
   await other.set('one', '1')
   await other.set('two', '2')
@@ -177,7 +177,7 @@ test('tells of a gap and of every key that there is when the stream of changes w
   await close()
 })
 
-test('closes the connection that it made, and none of the host', async () => {
+test('Redis that fails closes the connection that it made, and none of the host', async () => {
   for (const name of PACKAGES) {
     const { client, command, isOpen, end } = await openClient(name, server.url)
     const connections = async () =>
@@ -197,7 +197,7 @@ test('closes the connection that it made, and none of the host', async () => {
   }
 })
 
-test('reads a text that another program wrote under its keys, refuses any other type by name, and holds no value in an error', async () => {
+test('Redis that fails reads a text that another program wrote under its keys, refuses any other type by name, and holds no value in an error', async () => {
   const { storage, root, command, close } = await open('ioredis')
   await command('SET', `${root}k:text`, 'sk-secret')
   await command('RPUSH', `${root}k:list`, 'sk-secret')
@@ -211,7 +211,7 @@ test('reads a text that another program wrote under its keys, refuses any other 
   await close()
 })
 
-test('is a 503 of the gateway for each change within six seconds while the server is gone, by each client', {
+test('Redis that fails is a 503 of the gateway for each change within six seconds while the server is gone, by each client', {
   timeoutMs: 120_000,
 }, async () => {
   const token = 'a-management-token-of-32-characters-or-more'

@@ -20,7 +20,7 @@ async function heard(told: string[], key: string): Promise<void> {
 }
 
 for (const name of PACKAGES)
-  test(`is used instead of one more connection of ${name}, again after it was cut, and left open`, async () => {
+  test(`a subscriber of the host is used instead of one more connection of ${name}, again after it was cut, and left open`, async () => {
     const [main, subscriber, elsewhere] = [
       await openClient(name, server.url),
       await openClient(name, server.url),

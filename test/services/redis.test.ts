@@ -41,7 +41,7 @@ async function shared() {
   return { storage: redisStorage(client), end }
 }
 
-test('keeps all of 4 x 200 read-modify-writes of four processes', async ({ program }) => {
+test('Redis storage keeps all of 4 x 200 read-modify-writes of four processes', async ({ program }) => {
   const { storage, end } = await shared()
   const children = Array.from(
     { length: PROCESSES },
@@ -56,7 +56,7 @@ test('keeps all of 4 x 200 read-modify-writes of four processes', async ({ progr
   end()
 })
 
-test('has a key that is paused refused by other processes within 100 ms', async ({ program }) => {
+test('Redis storage has a key that is paused refused by other processes within 100 ms', async ({ program }) => {
   const rounds: string[] = []
   for (let round = 0; round < 5; round++) {
     const { storage, end } = await shared()
@@ -68,7 +68,7 @@ test('has a key that is paused refused by other processes within 100 ms', async 
   assert.unreachable(`ms until the pause was known: ${rounds.join(' / ')}`)
 })
 
-test('throws a TypeError for what is no client and for options that it does not know', () => {
+test('Redis storage throws a TypeError for what is no client and for options that it does not know', () => {
   for (const client of [undefined, null, {}, 'redis://127.0.0.1'])
     assert.throws(() => redisStorage(client as never), /client of the package redis or ioredis/)
   const client = { call: async () => null, duplicate: () => client }

@@ -56,7 +56,7 @@ test.after(async () => {
   await remove()
 })
 
-test('keeps a file for each key below the base, with a short name of small letters, whatever the key', async () => {
+test('unstorage as a storage keeps a file for each key below the base, with a short name of small letters, whatever the key', async () => {
   const folder = join(root, next())
   const storage = unstorageStorage(open('fs', { base: folder }), { base: 'app:ai', longestKeyBytes: 1_000 })
   const keys = [
@@ -82,7 +82,7 @@ test('keeps a file for each key below the base, with a short name of small lette
   assert.is((await readFile(join(folder, 'app/ai/keys'), 'utf8')).includes('"value":"keys"'), true)
 })
 
-test('reads again what another process is writing', async () => {
+test('unstorage as a storage reads again what another process is writing', async () => {
   const opened = open('memory', {})
   const found: unknown[] = []
   const getItem = (key: string) => Promise.resolve(found.length > 0 ? found.shift() : opened.getItem(key))
@@ -95,7 +95,7 @@ test('reads again what another process is writing', async () => {
   assert.is(found.length, 0)
 })
 
-test('shows what stays damaged as it is, beside the others, until it is replaced or removed', async () => {
+test('unstorage as a storage shows what stays damaged as it is, beside the others, until it is replaced or removed', async () => {
   const folder = join(root, next())
   const storage = unstorageStorage(open('fs', { base: folder }))
   const version = await storage.set('whole', 'value')
@@ -116,13 +116,13 @@ test('shows what stays damaged as it is, beside the others, until it is replaced
   }
 })
 
-test('has one of many writers create a key, where all write by the same storage object', async () => {
+test('unstorage as a storage has one of many writers create a key, where all write by the same storage object', async () => {
   const storage = unstorageStorage(open('fs', { base: join(root, next()) }))
   const tries = Array.from({ length: 20 }, (_, index) => storage.set('key', `${index}`, { ifVersion: null }))
   assert.is((await Promise.all(tries)).filter((result) => result !== false).length, 1)
 })
 
-test('names a driver that fails, without the value that it was given, and leaves the storage open', async () => {
+test('unstorage as a storage names a driver that fails, without the value that it was given, and leaves the storage open', async () => {
   const opened = open('memory', {})
   const setItem = () => Promise.reject(Object.assign(new Error('the disk is full'), { args: ['the secret'] }))
   const error = await refusal(() => unstorageStorage({ ...opened, setItem }).set('key', 'the secret'))
@@ -136,7 +136,7 @@ test('names a driver that fails, without the value that it was given, and leaves
   assert.is((await unstorageStorage(opened).get('key'))?.value, 'value')
 })
 
-test('gives up a driver that does not answer after four seconds, and uses it again', {
+test('unstorage as a storage gives up a driver that does not answer after four seconds, and uses it again', {
   timeoutMs: 30_000,
 }, async () => {
   const opened = open('memory', {})
@@ -154,7 +154,7 @@ test('gives up a driver that does not answer after four seconds, and uses it aga
   assert.is((await storage.get('key'))?.value, 'later')
 })
 
-test('refuses what is no storage and options that cannot work', () => {
+test('unstorage as a storage refuses what is no storage and options that cannot work', () => {
   assert.throws(() => Reflect.apply(unstorageStorage, undefined, []), /unstorageStorage takes a storage/)
   for (const base of ['', 'A', 'a:', 'a/b']) assert.throws(() => unstorageStorage(open('memory', {}), { base }), /base/)
   assert.throws(() => Reflect.apply(unstorageStorage, undefined, [open('memory', {}), { prefix: 'a' }]), /prefix/)

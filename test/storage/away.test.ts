@@ -80,7 +80,7 @@ async function within<T>(clock: ReturnType<typeof fakeClock>, work: Promise<T>):
 
 for (const watched of [true, false])
   for (const how of ['refuses', 'hangs', 'is slow'] as const)
-    test(`leaves what was read in force while it ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+    test(`a storage that is away leaves what was read in force while it ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, status, key, fail } = await open({ watched })
       assert.is(await status(key), 200)
       fail(how)
@@ -93,7 +93,7 @@ for (const watched of [true, false])
     })
 
 for (const how of ['refuses', 'hangs'] as const) {
-  test(`is a 503 for a key that was not seen, and for a gateway that has read nothing, while it ${how}`, async () => {
+  test(`a storage that is away is a 503 for a key that was not seen, and for a gateway that has read nothing, while it ${how}`, async () => {
     const { clock, status, key, elsewhere, fail, mend, open: another } = await open()
     assert.is(await status(key), 200)
     await elsewhere.api.settings.update({ requireApiKey: true })
@@ -106,7 +106,7 @@ for (const how of ['refuses', 'hangs'] as const) {
     assert.equal([await status(unseen), await status(key, empty), await status(undefined, empty)], [200, 200, 401])
   })
 
-  test(`is a 503 for each change within six seconds while it ${how}, and the change is not made`, async () => {
+  test(`a storage that is away is a 503 for each change within six seconds while it ${how}, and the change is not made`, async () => {
     const { clock, world, id, elsewhere, fail, mend } = await open()
     const manage = async (method: string, path: string, body: object) => {
       const response = await world.gateway.fetch(
@@ -141,7 +141,7 @@ for (const how of ['refuses', 'hangs'] as const) {
   })
 }
 
-test('shows what changed while it was away within a second of its return', async () => {
+test('a storage that is away shows what changed while it was away within a second of its return', async () => {
   for (const watched of [true, false]) {
     const { clock, status, key, id, elsewhere, fail, mend } = await open({ watched })
     assert.is(await status(key), 200)
@@ -158,7 +158,7 @@ test('shows what changed while it was away within a second of its return', async
 
 for (const watched of [true, false])
   for (const how of ['refuses', 'hangs', 'is slow'] as const)
-    test(`has what this gateway has changed itself in force while it ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+    test(`a storage that is away has what this gateway has changed itself in force while it ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, world, status, key, id, fail } = await open({ watched })
       const { key: renamed, id: renamedId } = await world.api.keys.create({ name: 'renamed' })
       assert.equal([await status(key), await status(renamed)], [200, 200])
@@ -190,7 +190,7 @@ for (const watched of [true, false])
       assert.ok([404, 503].includes(result.status), String(result.status))
     })
 
-test('leaves in force what was read when a change of it has failed', async () => {
+test('a storage that is away leaves in force what was read when a change of it has failed', async () => {
   const { clock, world, status, key, id, fail } = await open()
   assert.is(await status(key), 200)
   const [pool] = (await world.api.combos.list()).combos
@@ -209,7 +209,7 @@ test('leaves in force what was read when a change of it has failed', async () =>
   assert.equal([await status(key), await status()], [200, 200])
 })
 
-test('has made a change once when only the reply was lost', async () => {
+test('a storage that is away has made a change once when only the reply was lost', async () => {
   const { clock, world, id, elsewhere, fail, mend } = await open()
   await world.api.keys.list()
   fail('loses replies')
@@ -228,7 +228,7 @@ test('differs from a storage whose data cannot be read: that one answers 500, wh
   assert.is((await world.chat({})).status, 500)
 })
 
-test('leaves in force what was read while notifications of it came late and doubled', async () => {
+test('a storage that is away leaves in force what was read while notifications of it came late and doubled', async () => {
   const clock = fakeClock()
   const memory = memoryStorage({ clock })
   const elsewhere = await openWorld({ storage: memory, clock, combos: { pool: ['one/m'] } })
@@ -261,7 +261,7 @@ test('leaves in force what was read while notifications of it came late and doub
   assert.is(await status(), 200)
 })
 
-test('is a 503 for each change while it has no room, and requests go on', async () => {
+test('a storage that is away is a 503 for each change while it has no room, and requests go on', async () => {
   const memory = memoryStorage()
   let isFull = false
   const set: Storage['set'] = async (...args) => {

@@ -76,7 +76,7 @@ async function seen({ gateway, api, chat, told }: World, key: string) {
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
-  test(`hides no other record, and is reported, whatever happened to a record of ${prefix}`, async () => {
+  test(`a damaged record in the storage hides no other record, and is reported, whatever happened to a record of ${prefix}`, async () => {
     const { storage, key } = await filled()
     const [whole] = (await storage.list(prefix)).filter(({ value }) => value.includes(kinds[prefix]))
     const look = await looking(storage, key)
@@ -123,19 +123,19 @@ async function afterChange(prefix: keyof typeof kinds, change: object) {
   return { ...(await (await looking(storage, key))()), storage, where }
 }
 
-test('is read as spec.md has it where it says something: a kind of null is llm', async () => {
+test('a damaged record in the storage is read as spec.md has it where it says something: a kind of null is llm', async () => {
   const { ids, errors } = await afterChange('combos/', { kind: null })
   assert.ok(ids.includes('hurt'))
   assert.match(String(errors), /combos\/hurt of the storage is damaged: "kind" is null and is read as "llm"/)
 })
 
-test('is an active connection unless its isActive is false', async () => {
+test('a damaged record in the storage is an active connection unless its isActive is false', async () => {
   for (const isActive of [null, 'false', 0, {}])
     assert.ok((await afterChange('connections/', { isActive })).ids.includes('two/m'), String(isActive))
   assert.not.ok((await afterChange('connections/', { isActive: false })).ids.includes('two/m'))
 })
 
-test('lists what can be read of enabledModels, and the catalog where none of it can', async () => {
+test('a damaged record in the storage lists what can be read of enabledModels, and the catalog where none of it can', async () => {
   const listed = async (enabledModels: unknown) =>
     (await afterChange('connections/', { providerSpecificData: { enabledModels } })).ids.filter((id) =>
       id.startsWith('two/'),
@@ -144,13 +144,13 @@ test('lists what can be read of enabledModels, and the catalog where none of it 
   for (const odd of ['a', {}, null, 7, [5]]) assert.equal(await listed(odd), ['two/m'], JSON.stringify(odd))
 })
 
-test('leaves out a sharesPrefix of a connection that is neither true nor false', async () => {
+test('a damaged record in the storage leaves out a sharesPrefix of a connection that is neither true nor false', async () => {
   const { lists } = await afterChange('connections/', { providerSpecificData: { prefix: 'b', sharesPrefix: 'no' } })
   const { providerSpecificData } = lists.connections.find(({ provider }) => provider === 'two') ?? {}
   assert.equal(providerSpecificData, { prefix: 'b' })
 })
 
-test('loses an entry of a combo that is no entry, and all of it when none is left', async () => {
+test('a damaged record in the storage loses an entry of a combo that is no entry, and all of it when none is left', async () => {
   const { lists } = await afterChange('combos/', {
     models: [5, 'one/m', { model: 'two/m', when: 'odd' }, { weight: 3 }],
   })
@@ -159,7 +159,7 @@ test('loses an entry of a combo that is no entry, and all of it when none is lef
   assert.not.ok(ids.includes('hurt'))
 })
 
-test('keeps what could not be read, and what no release knows, when a change is about something else', async () => {
+test('a damaged record in the storage keeps what could not be read, and what no release knows, when a change is about something else', async () => {
   const odd = { priority: 'soon', fromALaterRelease: { a: 1 } }
   const { storage, where, lists } = await afterChange('connections/', odd)
   const { id = '' } = lists.connections.find(({ provider }) => provider === 'two') ?? {}
@@ -171,7 +171,7 @@ test('keeps what could not be read, and what no release knows, when a change is 
   assert.is(JSON.parse((await storage.get(where))?.value ?? '').record.priority, 3)
 })
 
-test('is overwritten by setting an alias of its name, and never by creating a combo of its name', async () => {
+test('a damaged record in the storage is overwritten by setting an alias of its name, and never by creating a combo of its name', async () => {
   const { storage } = await filled()
   const combo = await damaged(storage, 'combos/', () => 'damaged')
   const alias = await damaged(storage, 'aliases/', () => 'damaged')
@@ -184,7 +184,7 @@ test('is overwritten by setting an alias of its name, and never by creating a co
   assert.match((await storage.get(alias))?.value ?? '', '"model":"one/m"')
 })
 
-test('is reported once, and again only when something else is wrong with it', async () => {
+test('a damaged record in the storage is reported once, and again only when something else is wrong with it', async () => {
   const { storage, key } = await filled()
   await damaged(storage, 'combos/', () => 'damaged')
   const { api, told, chat } = await openWorld({ storage, connections: [] })
@@ -199,7 +199,7 @@ test('is reported once, and again only when something else is wrong with it', as
   assert.is(told.errors.length, 2)
 })
 
-test('does not open the gate when it is that of the settings: requireApiKey is off only when it is absent or false', async () => {
+test('a damaged record in the storage does not open the gate when it is that of the settings: requireApiKey is off only when it is absent or false', async () => {
   for (const [value, status] of [
     ['{}', 200],
     ['{"requireApiKey":false}', 200],

@@ -29,7 +29,7 @@ const WAYS_IN: ReadonlyArray<(storage: Storage) => Promise<unknown> | undefined>
 
 const test = suite('file storage, damaged')
 
-test(`tells each of ${IN_MEMORY} damaged files from a good one`, async () => {
+test(`file storage distinguishes each of ${IN_MEMORY} damaged files from a good one`, async () => {
   const random = createRandom()
   const large = await fileWith(KEYS)
   const small = await fileWith(KEYS / LARGE_EVERY)
@@ -84,7 +84,7 @@ test('starts with nothing, and says so, when both versions are damaged', async (
   )
 })
 
-test('has no previous version to fall back to after the first write', () =>
+test('file storage has no previous version to fall back to after the first write', () =>
   inFolder(async (path) => {
     await fileStorage({ path, logger: false }).set('a', '1')
     await writeFile(join(path, 'store'), '')
@@ -103,7 +103,7 @@ test('restores a store that is missing from its previous version', () =>
     assert.equal(await contents(fileStorage({ path, logger: false })), { a: '1' })
   }))
 
-test('starts empty in a new folder only, not where traces of a store are left', () =>
+test('file storage starts empty in a new folder only, not where traces of a store are left', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     assert.equal(await contents(fileStorage({ path: join(path, 'new', 'folder'), logger })), {})
@@ -119,7 +119,7 @@ test('starts empty in a new folder only, not where traces of a store are left', 
     }
   }))
 
-test('refuses the store of a newer version and leaves it as it is', () =>
+test('file storage refuses the store of a newer version and leaves it as it is', () =>
   inFolder(async (path) => {
     await twoVersions(path)
     const newer = await storeFile(9, new Map(), 2)
@@ -140,7 +140,7 @@ test('refuses the store of a newer version and leaves it as it is', () =>
     }
   }))
 
-test('loses nothing when the files of a running store are damaged or deleted', () =>
+test('file storage loses nothing when the files of a running store are damaged or deleted', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
@@ -165,7 +165,7 @@ test('loses nothing when the files of a running store are damaged or deleted', (
     }
   }))
 
-test('does not put what a process has in memory in the place of what others wrote later', () =>
+test('file storage does not put what a process has in memory in the place of what others wrote later', () =>
   inFolder(async (path) => {
     const [one, other] = [fileStorage({ path, logger: false }), fileStorage({ path, logger: false })]
     await one.set('a', '1')

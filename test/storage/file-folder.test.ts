@@ -18,7 +18,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test('keeps others on the machine out of what it creates', () =>
+test('file storage keeps others on the machine out of what it creates', () =>
   inFolder(async (parent) => {
     const path = join(parent, 'made')
     const storage = fileStorage({ path, logger: false })
@@ -53,7 +53,7 @@ test('notices another version of the same size, time and place', () =>
     }
   }))
 
-test('drops what nobody can read any more with the next commit', () =>
+test('file storage drops what nobody can read any more with the next commit', () =>
   inFolder(async (path) => {
     const clock = fakeClock()
     const storage = fileStorage({ path, clock, logger: false })
@@ -65,7 +65,7 @@ test('drops what nobody can read any more with the next commit', () =>
     assert.not.match(await readFile(join(path, 'store'), 'utf8'), '"brief"')
   }))
 
-test('makes one secret, tells where, and never shows it', () =>
+test('file storage makes one secret, prints where, and never shows it', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const opened = Array.from({ length: 4 }, () => fileStorage({ path, logger }))
@@ -106,7 +106,7 @@ test('never puts a new secret in the place of an old one', () =>
     assert.match(logger.lines[0]?.message ?? '', '0600')
   }))
 
-test('puts back the secret that it holds before it writes anything that would need it', () =>
+test('file storage puts back the secret that it holds before it writes anything that would need it', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
@@ -126,7 +126,7 @@ test('puts back the secret that it holds before it writes anything that would ne
     )
   }))
 
-test('names the error when it may not read or write', ({ program }) =>
+test('file storage names the error when it may not read or write', ({ program }) =>
   inFolder(async (parent) => {
     await chmod(parent, 0o755)
     const path = join(parent, 'store')
@@ -149,7 +149,7 @@ test('names the error when it may not read or write', ({ program }) =>
     await chmod(path, 0o700)
   }))
 
-test('names the error when its path is a file', () =>
+test('file storage names the error when its path is a file', () =>
   inFolder(async (parent) => {
     await writeFile(join(parent, 'file'), '')
     for (const path of [join(parent, 'file'), join(parent, 'file', 'below')]) {
@@ -172,7 +172,7 @@ test('sweeps what ended processes have left, and nothing of the living', () =>
     assert.equal((await readdir(path)).sort(), [`lock.${mine}`, `lock.${elsewhere}`].sort())
   }))
 
-test('takes the lock of a process that ended at once, and says so', () =>
+test('file storage takes the lock of a process that ended at once, and says so', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
@@ -185,7 +185,7 @@ test('takes the lock of a process that ended at once, and says so', () =>
     assert.match(logger.lines[0]?.message ?? '', 'process 999999999')
   }))
 
-test('leaves the lock to a holder that lives, and gives up with a named error', () =>
+test('file storage leaves the lock to a holder that lives, and gives up with a named error', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false, lockStaleMs: 100, lockTimeoutMs: 400 })
     await storage.set('key', 'value')
@@ -200,7 +200,7 @@ test('leaves the lock to a holder that lives, and gives up with a named error', 
     assert.equal((await readdir(path)).sort(), ['store', 'store.previous'])
   }))
 
-test('answers nothing after it was closed', () =>
+test('file storage answers nothing after it was closed', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('key', 'value')

@@ -22,7 +22,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test(`loses nothing in ${KILLS} kills`, { timeoutMs: 600_000 }, async ({ program }) => {
+test(`file storage loses nothing in ${KILLS} kills`, { timeoutMs: 600_000 }, async ({ program }) => {
   const random = createRandom()
   const start = (path: string) => {
     const opened = random.below(3) > 0 ? ['opened'] : [] // the others are killed while they open it, too

@@ -13,7 +13,7 @@ import { inFolder } from './support/folder.ts'
 const test = suite('file storage, pages')
 const LONG = 'value '.repeat(1_300)
 
-test('reads back what was written, whatever comes and goes between', async () => {
+test('file storage reads back what was written, whatever comes and goes between', async () => {
   const random = createRandom()
   const model = new Map<string, Row>()
   let pages = encodePages(model) as ReturnType<typeof changePages>
@@ -53,7 +53,7 @@ test('encodes again only the page that a change falls into', async () => {
   }
 })
 
-test('lets others get their turn between pages', async () => {
+test('file storage lets others get their turn between pages', async () => {
   const pages = encodePages(filled(20_000))
   let turns = 0
   let isDone = false
@@ -67,7 +67,7 @@ test('lets others get their turn between pages', async () => {
   assert.ok(turns >= pages.length && pages.length > 10, `${turns} turns, ${pages.length} pages`)
 })
 
-test('keeps pages of a fair size, wherever rows come and go', () => {
+test('file storage keeps pages of a fair size, wherever rows come and go', () => {
   const random = createRandom()
   for (const next of [(index: number) => index, () => random.below(1_000_000), (index: number) => -index]) {
     const model = new Map<string, Row>()
@@ -85,7 +85,7 @@ test('keeps pages of a fair size, wherever rows come and go', () => {
   }
 })
 
-test('reads a file whose rows lie in no order, and goes on from it', () =>
+test('file storage reads a file whose rows lie in no order, and goes on from it', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.get('')
@@ -100,7 +100,7 @@ test('reads a file whose rows lie in no order, and goes on from it', () =>
     assert.equal(await keysOf(fileStorage({ path, logger: false })), ['a', 'aa', 'b'])
   }))
 
-test('does not read the file that it is about to put into place itself', () =>
+test('file storage does not read the file that it is about to put into place itself', () =>
   inFolder(async (path) => {
     const { open, rename } = fs
     const storage = fileStorage({ path, logger: false })

@@ -23,7 +23,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test(`keeps all of ${PROCESSES} x ${TIMES} read-modify-writes`, async ({ program }) => {
+test(`file storage keeps all of ${PROCESSES} x ${TIMES} read-modify-writes`, async ({ program }) => {
   await inFolder(async (path) => {
     const start = () => program?.start('add', path, 'sum', String(TIMES)) as Child // `before` made it
     const children = Array.from({ length: PROCESSES }, start)
@@ -34,9 +34,10 @@ test(`keeps all of ${PROCESSES} x ${TIMES} read-modify-writes`, async ({ program
   })
 })
 
-test('tells of the changes of another process in time', ({ program }) => tellsInTime(program, { pollMs: 60_000 }))
+test('file storage reports the changes of another process in time', ({ program }) =>
+  tellsInTime(program, { pollMs: 60_000 }))
 
-test('tells of them in time where the system tells of nothing', async ({ program }) => {
+test('file storage reports them in time where the system reports nothing', async ({ program }) => {
   const { watch } = fs
   Reflect.set(fs, 'watch', () => {
     throw new Error('ENOSPC: System limit for number of file watchers reached')
@@ -50,7 +51,7 @@ test('tells of them in time where the system tells of nothing', async ({ program
   }
 })
 
-test('says once that another process writes as well', async ({ program }) => {
+test('file storage says once that another process writes as well', async ({ program }) => {
   await inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
@@ -79,7 +80,7 @@ test('says once that another process writes as well', async ({ program }) => {
   })
 })
 
-test('keeps no process alive, watched or not', async ({ program }) => {
+test('file storage keeps no process alive, watched or not', async ({ program }) => {
   await inFolder(async (path) => {
     const child = program?.start('idle', path) as Child
     child.go()

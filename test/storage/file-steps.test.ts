@@ -27,7 +27,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test('answers once the file and its name are on the disk', async (context) => {
+test('file storage answers once the file and its name are on the disk', async (context) => {
   await onStore(async (path) => {
     const child = context.program?.start('step', path, 'tell') as Child // `before` made it
     child.go()
@@ -41,7 +41,7 @@ test('answers once the file and its name are on the disk', async (context) => {
   })
 })
 
-test('keeps the store whole when its writer is killed before any step', async ({ program, steps = 0 }) => {
+test('file storage keeps the store whole when its writer is killed before any step', async ({ program, steps = 0 }) => {
   await eachStep(steps, async (path, step) => {
     const child = program?.start('step', path, 'kill', step) as Child
     child.go()
@@ -55,7 +55,7 @@ test('keeps the store whole when its writer is killed before any step', async ({
   })
 })
 
-test('keeps the first secret when its maker is killed before any step', async ({ program }) => {
+test('file storage keeps the first secret when its maker is killed before any step', async ({ program }) => {
   const steps = await inFolder(async (path) => {
     const child = program?.start('step', path, 'tell', '', 'secret') as Child
     child.go()
@@ -80,7 +80,7 @@ test('keeps the first secret when its maker is killed before any step', async ({
   )
 })
 
-test('does not let a writer that was stopped before any step overwrite its successor', async ({
+test('file storage does not let a writer that was stopped before any step overwrite its successor', async ({
   program,
   steps = 0,
 }) => {
@@ -101,7 +101,10 @@ test('does not let a writer that was stopped before any step overwrite its succe
   })
 })
 
-test('answers a failing disk with an error, and goes on when it works again', async ({ program, steps = 0 }) => {
+test('file storage answers a failing disk with an error, and goes on when it works again', async ({
+  program,
+  steps = 0,
+}) => {
   const answers = new Set<string>()
   await eachStep(steps, async (path, step) => {
     const child = program?.start('step', path, 'fail', step) as Child

@@ -27,7 +27,7 @@ const changed = (change: object) => (text: string) => {
 }
 
 for (const prefix of Object.keys(kinds) as Array<keyof typeof kinds>) {
-  mending(`names, shows, repairs and removes a record of ${prefix}`, async () => {
+  mending(`the management of damaged records names, shows, repairs and removes a record of ${prefix}`, async () => {
     const { storage, where, path, manage } = await managed(prefix, () => '{"order":7,"record":{}}')
     const before = await manage('GET', '')
     assert.equal(
@@ -62,7 +62,7 @@ mending('repairs a field, after which the record is good', async () => {
   assert.equal([combo?.kind, combo?.strategy], ['image', 'random'])
 })
 
-mending('gives a repaired key its proof', async () => {
+mending('the management of damaged records gives a repaired key its proof', async () => {
   const { path, manage, api } = await managed('keys/', changed({ id: null }))
   const { body } = await manage('GET', path)
   assert.is((await manage('PUT', path, { record: { ...body.record, id: 'mended', isActive: false } })).status, 200)
@@ -79,7 +79,7 @@ mending('touches no record that is good', async () => {
   assert.ok(await storage.get('combos/good'))
 })
 
-mending('names damaged settings and says how they are set again', async () => {
+mending('the management of damaged records names damaged settings and says how they are set again', async () => {
   const { storage, manage, api, chat, key } = await managed('combos/', (text) => text)
   await storage.set('settings', '{"requireApiKey":')
   const { body } = await manage('GET', '')
@@ -98,7 +98,7 @@ mending('names damaged settings and says how they are set again', async () => {
 })
 
 mending(
-  'names the fields of settings that are read otherwise than they are stored, until they are set again',
+  'the management of damaged records names the fields of settings that are read otherwise than they are stored, until they are set again',
   async () => {
     const { storage, manage, api } = await managed('combos/', (text) => text)
     await api.settings.update({ requireApiKey: true })
@@ -119,54 +119,60 @@ mending(
   },
 )
 
-mending('names a key whose proof and a connection whose credential was damaged, and removes them', async () => {
-  for (const [prefix, change, problem] of [
-    ['keys/', { mac: 'cut' }, /was not written by a gateway with this secret/],
-    ['keys/', { isActive: 'false', mac: undefined }, /"isActive" is a text/],
-    ['connections/', { sealedApiKey: 'AAAA.AAAA' }, /has a credential that cannot be opened/],
-  ] as const) {
-    const { where, path, manage } = await managed(prefix, changed(change))
-    const { body } = await manage('GET', '')
-    assert.equal(
-      body.damaged.map((one: { key: string }) => one.key),
-      [where],
-    )
-    assert.match(body.damaged[0].problem, problem)
-    assert.is((await manage('GET', path)).body.problem, body.damaged[0].problem)
-    assert.is((await manage('DELETE', path)).status, 200)
-    assert.equal((await manage('GET', '')).body.damaged, [])
-  }
-})
-
-mending('names a damaged vault, which is neither replaced nor removed by anything', async () => {
-  for (const text of [
-    '',
-    '{',
-    'null',
-    '{"schema":3}',
-    '{"schema":2,"wrappedBy":"","salt":"","keys":"cut"}',
-    undefined,
-  ]) {
-    const { storage } = await filled()
-    if (text === undefined) await storage.delete('vault')
-    else await storage.set('vault', text)
-    const { gateway, api, chat } = await openWorld({ storage, connections: [] })
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const answer = async (method: string, path: string, body?: object) => {
-      const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
-      const response = await gateway.fetch(new Request(`http://gateway/api/${path}`, init))
-      return { status: response.status, body: await response.json() }
+mending(
+  'the management of damaged records names a key whose proof and a connection whose credential was damaged, and removes them',
+  async () => {
+    for (const [prefix, change, problem] of [
+      ['keys/', { mac: 'cut' }, /was not written by a gateway with this secret/],
+      ['keys/', { isActive: 'false', mac: undefined }, /"isActive" is a text/],
+      ['connections/', { sealedApiKey: 'AAAA.AAAA' }, /has a credential that cannot be opened/],
+    ] as const) {
+      const { where, path, manage } = await managed(prefix, changed(change))
+      const { body } = await manage('GET', '')
+      assert.equal(
+        body.damaged.map((one: { key: string }) => one.key),
+        [where],
+      )
+      assert.match(body.damaged[0].problem, problem)
+      assert.is((await manage('GET', path)).body.problem, body.damaged[0].problem)
+      assert.is((await manage('DELETE', path)).status, 200)
+      assert.equal((await manage('GET', '')).body.damaged, [])
     }
-    const { body } = await answer('GET', 'health')
-    assert.equal(
-      body.damaged.map((one: { key: string }) => one.key),
-      ['vault'],
-    )
-    assert.is((await chat({})).status, 500)
-    for (const work of [api.keys.create({ name: 'n' }), api.settings.update({ requireApiKey: false })])
-      assert.ok(isGatewayError(await work.catch((error: unknown) => error), 'STORAGE_FAILED'))
-    for (const [method, sent] of [['PUT', { record: {} }], ['DELETE']] as const)
-      assert.ok((await answer(method, 'health/records/vault', sent)).status >= 400)
-    assert.is((await storage.get('vault'))?.value, text)
-  }
-})
+  },
+)
+
+mending(
+  'the management of damaged records names a damaged vault, which is neither replaced nor removed by anything',
+  async () => {
+    for (const text of [
+      '',
+      '{',
+      'null',
+      '{"schema":3}',
+      '{"schema":2,"wrappedBy":"","salt":"","keys":"cut"}',
+      undefined,
+    ]) {
+      const { storage } = await filled()
+      if (text === undefined) await storage.delete('vault')
+      else await storage.set('vault', text)
+      const { gateway, api, chat } = await openWorld({ storage, connections: [] })
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const answer = async (method: string, path: string, body?: object) => {
+        const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+        const response = await gateway.fetch(new Request(`http://gateway/api/${path}`, init))
+        return { status: response.status, body: await response.json() }
+      }
+      const { body } = await answer('GET', 'health')
+      assert.equal(
+        body.damaged.map((one: { key: string }) => one.key),
+        ['vault'],
+      )
+      assert.is((await chat({})).status, 500)
+      for (const work of [api.keys.create({ name: 'n' }), api.settings.update({ requireApiKey: false })])
+        assert.ok(isGatewayError(await work.catch((error: unknown) => error), 'STORAGE_FAILED'))
+      for (const [method, sent] of [['PUT', { record: {} }], ['DELETE']] as const)
+        assert.ok((await answer(method, 'health/records/vault', sent)).status >= 400)
+      assert.is((await storage.get('vault'))?.value, text)
+    }
+  },
+)

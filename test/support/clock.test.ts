@@ -3,7 +3,7 @@ import { assert, suite } from './suite.ts'
 
 const test = suite('the fake clock')
 
-test('stands still until it is moved', async () => {
+test('the fake clock stands still until it is moved', async () => {
   const clock = fakeClock(1_000)
   let woke = false
   const sleep = clock.sleep(10).then(() => {
@@ -44,7 +44,7 @@ test('an aborted sleep rejects with the reason of its signal and is not pending 
   assert.is(await clock.sleep(10, abort.signal).catch((reason: unknown) => reason), 'enough')
 })
 
-test('waits for code that has not come to its sleep yet', async () => {
+test('the fake clock waits for code that has not come to its sleep yet', async () => {
   const clock = fakeClock()
   const slow = new Promise((resolve) => setTimeout(resolve, 5)).then(() => clock.sleep(10))
   await clock.untilPending()

@@ -4,7 +4,7 @@ import { assert, suite } from './suite.ts'
 
 const test = suite('the assertions')
 
-test('take objects for equal whose keys have the names of members', () => {
+test('the assertions take objects for equal whose keys have the names of members', () => {
   const parsed = () => JSON.parse('{"constructor":{"type":"object"},"toString":[1]}')
   assert.equal(parsed(), parsed())
 })

@@ -137,6 +137,6 @@ test(
     ),
 )
 
-test('is there for every tool of the page, but for Cursor, which no package has', () => {
+test('the recipe is there for every tool of the page, but for Cursor, which no package has', () => {
   assert.equal([...recipes.keys()].toSorted(), [...Object.keys(tools), 'Cursor'].toSorted())
 })

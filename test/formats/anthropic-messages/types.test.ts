@@ -24,4 +24,4 @@ const fits: [
 
 const test = suite('the types of messages')
 
-test("are those of Anthropic's own client", () => assert.ok(fits.every(Boolean)))
+test("the types of messages are those of Anthropic's own client", () => assert.ok(fits.every(Boolean)))

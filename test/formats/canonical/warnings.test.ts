@@ -5,7 +5,7 @@ import { assert, suite } from '../../support/suite.ts'
 const names = { maxOutputTokens: 'max_tokens' }
 const test = suite('warnings of a translation')
 
-test("are told once each, by the client's names", () => {
+test("warnings of a translation are reported once each, by the client's names", () => {
   const warnings = createWarnings({ isStrict: false, names })
   warnings.dropped('seed')
   warnings.changed('maxOutputTokens', 'clamped')

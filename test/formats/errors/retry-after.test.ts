@@ -112,14 +112,14 @@ const table: [what: string, wait: number | undefined, headers: Record<string, st
 ]
 
 for (const [what, wait, headers, body] of table)
-  test(`is understood: ${what}`, () => assert.is(waitOf(headers, body), wait))
+  test(`the wait that a provider asks for is understood: ${what}`, () => assert.is(waitOf(headers, body), wait))
 
-test('is not read from reset headers unless it is a rate limit: they are there always', () => {
+test('the wait that a provider asks for is not read from reset headers unless it is a rate limit: they are there always', () => {
   assert.is(waitOf({ 'x-ratelimit-reset-requests': '6m0s' }, undefined, false), undefined)
   assert.is(waitOf({}, openRouter({ 'X-RateLimit-Reset': '50' }), false), undefined)
 })
 
-test('is read from the words of a rate limit when nothing else says it', () => {
+test('the wait that a provider asks for is read from the words of a rate limit when nothing else says it', () => {
   const text = 'Please try again in 20s.'
   const words = { header: () => undefined, body: {}, now: NOW, text }
   assert.is(askedWaitMs({ ...words, isRateLimit: true }), 20_000)

@@ -25,9 +25,9 @@ for (const [text, ms] of [
   ['Limit 30000 per 20s', undefined],
   ['', undefined],
 ] as const)
-  test(`is understood: ${text}`, () => assert.is(waitInWords(text), ms))
+  test(`a wait in words is understood: ${text}`, () => assert.is(waitInWords(text), ms))
 
-test('is a number that is not negative, or none, whatever the text', () => {
+test('a wait in words is a number that is not negative, or none, whatever the text', () => {
   const piece = fc.constantFrom(
     'try again in ',
     'retry after ',

@@ -39,4 +39,4 @@ const fits: [
 
 const test = suite('the types of chat completions')
 
-test("are those of OpenAI's own client", () => assert.ok(fits.every(Boolean)))
+test("the types of chat completions are those of OpenAI's own client", () => assert.ok(fits.every(Boolean)))

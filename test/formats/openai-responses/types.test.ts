@@ -55,4 +55,4 @@ const fits: [
 
 const test = suite('the types of responses')
 
-test("are those of OpenAI's own client", () => assert.ok(fits.every(Boolean)))
+test("the types of responses are those of OpenAI's own client", () => assert.ok(fits.every(Boolean)))

@@ -25,7 +25,7 @@ const serve = (answer: Parameters<typeof stubGateway>[0]) =>
 /** Settles once the exchange has told of its client's leaving. */
 const leaving = (exchange: Exchange) => new Promise<void>((resolve) => void exchange.onAbort(resolve))
 
-test('is told before there is an answer', async () => {
+test('a client that leaves is reported before there is an answer', async () => {
   const left = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {
     dialled.socket.destroy()
@@ -37,7 +37,7 @@ test('is told before there is an answer', async () => {
   await left.promise
 })
 
-test('is told, and cancels the stream, before the first chunk and in mid stream', async () => {
+test('a client that leaves is reported, and cancels the stream, before the first chunk and in mid stream', async () => {
   for (const chunks of [0, 2]) {
     const body = source()
     const left = Promise.withResolvers<void>()
@@ -54,7 +54,7 @@ test('is told, and cancels the stream, before the first chunk and in mid stream'
   }
 })
 
-test('is told while it does not read', async () => {
+test('a client that leaves is reported while it does not read', async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
   const dialled = lab.dial(port, POST)
@@ -66,7 +66,7 @@ test('is told while it does not read', async () => {
   await body.cancelled
 })
 
-test('is told when it only closes its side by a reset', async () => {
+test('a client that leaves is reported when it only closes its side by a reset', async () => {
   const body = source()
   const { port } = await serve(() => ({ status: 200, headers: {}, body }))
   const dialled = lab.dial(port, POST)
@@ -75,7 +75,7 @@ test('is told when it only closes its side by a reset', async () => {
   await body.cancelled
 })
 
-test('cancels the stream of a reply that comes too late', async () => {
+test('a client that leaves cancels the stream of a reply that comes too late', async () => {
   const body = source()
   const { port } = await serve(async (exchange) => {
     dialled.socket.destroy()
@@ -86,7 +86,7 @@ test('cancels the stream of a reply that comes too late', async () => {
   await body.cancelled
 })
 
-test('is told to everybody, also when one stops another', async () => {
+test('a client that leaves is reported to everybody, also when one stops another', async () => {
   const seen: number[] = []
   const done = Promise.withResolvers<void>()
   const { port } = await serve((exchange) => {
@@ -105,7 +105,7 @@ test('is told to everybody, also when one stops another', async () => {
   assert.equal(seen, [1, 2, 3])
 })
 
-test('is told at once to whoever listens later, once to each, and not to those who stopped', async () => {
+test('a client that leaves is reported at once to whoever listens later, once to each, and not to those who stopped', async () => {
   const seen: string[] = []
   const done = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {
@@ -122,7 +122,7 @@ test('is told at once to whoever listens later, once to each, and not to those w
   assert.equal(seen, ['early', 'late'])
 })
 
-test('has left for the gateway when the host ends the response by itself', async () => {
+test('a client that leaves has left for the gateway when the host ends the response by itself', async () => {
   const left = Promise.withResolvers<void>()
   const handle = toNodeHandler(
     stubGateway(async (exchange) => {
@@ -139,7 +139,7 @@ test('has left for the gateway when the host ends the response by itself', async
   await left.promise
 })
 
-test('has not left when its answer is whole: text, a stream, or one that it closes after', async () => {
+test('a client that leaves has not left when its answer is whole: text, a stream, or one that it closes after', async () => {
   const seen: string[] = []
   const { port } = await serve((exchange) => {
     exchange.onAbort(() => seen.push(exchange.path))
@@ -161,7 +161,7 @@ test('has not left when its answer is whole: text, a stream, or one that it clos
   assert.equal(seen, [])
 })
 
-test('is told to every request that it has pipelined, without a warning, also to those that wait for their turn', async () => {
+test('a client that leaves is reported to every request that it has pipelined, without a warning, also to those that wait for their turn', async () => {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => void warnings.push(warning)
   process.on('warning', onWarning)
@@ -181,7 +181,7 @@ test('is told to every request that it has pipelined, without a warning, also to
   assert.equal(warnings, [])
 })
 
-test('that never came to a handler in time is gone from the start', async () => {
+test('a client that leaves that never came to a handler in time is gone from the start', async () => {
   const gone = Promise.withResolvers<boolean>()
   const handle = toNodeHandler(
     stubGateway((exchange) => {

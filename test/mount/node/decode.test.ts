@@ -49,7 +49,7 @@ const encodings: Array<[name: string, encode: (input: InputType) => Uint8Array]>
 ]
 
 for (const [name, encode] of encodings) {
-  test(`are decompressed: ${name}${encode === encodings[5]?.[1] ? ', the bare format' : ''}`, async () => {
+  test(`compressed answers are decompressed: ${name}${encode === encodings[5]?.[1] ? ', the bare format' : ''}`, async () => {
     const answer = await answering(name, encode(TEXT))
     assert.is(await textOf(answer.body), TEXT)
   })
@@ -94,7 +94,7 @@ test('compressed answers that are cut or damaged reject', async () => {
   }
 })
 
-test('may be empty, and identity is no encoding', async () => {
+test('compressed answers may be empty, and identity is no encoding', async () => {
   assert.is(await textOf((await answering('gzip')).body), '')
   const plain = await answering('identity', Buffer.from('plain'))
   assert.is(await textOf(plain.body), 'plain')

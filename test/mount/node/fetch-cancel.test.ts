@@ -11,7 +11,7 @@ const { fetch, http, raw, closers } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test('holds an upstream back whose body nobody takes, and goes on when somebody does', async () => {
+test('a call over undici holds an upstream back whose body nobody takes, and goes on when somebody does', async () => {
   const size = 16 * 1024 * 1024
   let sent = 0
   const { url } = await raw((socket) => {
@@ -57,7 +57,7 @@ test('a held upstream that closes or resets harms nobody', async () => {
   }
 })
 
-test('is cancelled before it is connected: it rejects at once and the connection is given up', async () => {
+test('a call over undici is cancelled before it is connected: it rejects at once and the connection is given up', async () => {
   const { url, sockets } = await raw(() => {})
   const pending = fetch.raw(call(url))
   const reason = new Error('enough')
@@ -67,7 +67,7 @@ test('is cancelled before it is connected: it rejects at once and the connection
   await noneLeft(sockets)
 })
 
-test('is cancelled while it connects: no connection comes of it', async () => {
+test('a call over undici is cancelled while it connects: no connection comes of it', async () => {
   const asked = Promise.withResolvers<void>()
   const { url, server } = await raw(() => asked.resolve())
   let connections = 0
@@ -90,7 +90,7 @@ test('is cancelled while it connects: no connection comes of it', async () => {
   assert.is(connections, 1)
 })
 
-test('is cancelled before its headers: it rejects at once and the connection is cut', async () => {
+test('a call over undici is cancelled before its headers: it rejects at once and the connection is cut', async () => {
   const asked = Promise.withResolvers<void>()
   const { url, sockets } = await raw(() => asked.resolve())
   const pending = fetch.raw(call(url))
@@ -100,7 +100,7 @@ test('is cancelled before its headers: it rejects at once and the connection is 
   await noneLeft(sockets)
 })
 
-test('is cancelled in mid body: the connection is cut, a waiting read rejects, and later ones do', async () => {
+test('a call over undici is cancelled in mid body: the connection is cut, a waiting read rejects, and later ones do', async () => {
   const { url, sockets } = await raw((socket) => socket.write(`${OK}content-length: 99\r\n\r\nhalf`))
   const pending = fetch.raw(call(url))
   const { body } = await pending.answer

@@ -8,7 +8,7 @@ const { fetch, http, raw } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test('sends method, path, query, headers and body as given, and asks for no compression', async () => {
+test('a call over undici sends method, path, query, headers and body as given, and asks for no compression', async () => {
   const seen: unknown[] = []
   const { url, port } = await http(async (req, res) => {
     const parts: string[] = []
@@ -56,7 +56,7 @@ test('answers with status and headers, repeated ones joined or one by one', asyn
   assert.is(await textOf(answer.body), 'ok')
 })
 
-test('hands out chunks as they come, and what has come meanwhile in one piece', async () => {
+test('a call over undici hands out chunks as they come, and what has come meanwhile in one piece', async () => {
   let write: (text: string) => void = () => {}
   const { url } = await http((_, res) => {
     res.flushHeaders()
@@ -85,7 +85,7 @@ test('never follows a redirect', async () => {
   assert.is(requests, 1)
 })
 
-test('skips informational answers', async () => {
+test('a call over undici skips informational answers', async () => {
   const { url } = await raw((socket) => {
     socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n')
     socket.write(`${OK}content-length: 2\r\n\r\nok`)
@@ -146,7 +146,7 @@ test('a body that ends with its connection is whole', async () => {
   assert.is(await textOf((await fetch.raw(call(url)).answer).body), 'whole')
 })
 
-test('is the fetch of Node when it is called as one', async () => {
+test('a call over undici is the fetch of Node when it is called as one', async () => {
   const { url } = await http((req, res) => res.end(req.method))
   const response = await fetch(url, { method: 'PUT' })
   assert.instance(response, Response)

@@ -13,7 +13,7 @@ const serve = (answer: Parameters<typeof stubGateway>[0]) => lab.listen(toNodeHa
 /** A server that streams from `body`. */
 const stream = (body: Source) => serve(() => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body }))
 
-test('sends text and bytes with their length and keeps the connection', async () => {
+test('a reply over a Node response sends text and bytes with their length and keeps the connection', async () => {
   const replies = [json('caf\u00e9'), { status: 201, headers: { 'x-a': '1' }, body: Buffer.from('bytes') }]
   const { port } = await serve(() => replies.shift())
   const dialled = lab.dial(port, GET)
@@ -29,7 +29,7 @@ test('an empty reply has length 0, a 204 has none', async () => {
   assert.is((await fetch(url)).headers.get('content-length'), null)
 })
 
-test('answers HEAD with the headers alone, and lets go of a stream', async () => {
+test('a reply over a Node response answers HEAD with the headers alone, and lets go of a stream', async () => {
   const body = source()
   const replies = [json('text'), { status: 200, headers: { 'content-type': 'text/event-stream' }, body }]
   const { port } = await serve(() => replies.shift())
@@ -40,7 +40,7 @@ test('answers HEAD with the headers alone, and lets go of a stream', async () =>
   await body.cancelled
 })
 
-test('sends the head of a stream before its first chunk, and each chunk as it comes', async () => {
+test('a reply over a Node response sends the head of a stream before its first chunk, and each chunk as it comes', async () => {
   const body = source()
   const { port } = await stream(body)
   const dialled = lab.dial(port, GET)
@@ -91,7 +91,7 @@ test('pulls no faster than the client reads', async () => {
   assert.is(dialled.text.match(/\xc3\x9f/g)?.length, (pushed + 50) * chunk.length)
 })
 
-test('cuts the connection when a stream fails, after what was sent, and never ends it cleanly', async () => {
+test('a reply over a Node response cuts the connection when a stream fails, after what was sent, and never ends it cleanly', async () => {
   const body = source()
   const { port } = await stream(body)
   const dialled = lab.dial(port, GET)
@@ -101,7 +101,7 @@ test('cuts the connection when a stream fails, after what was sent, and never en
   assert.match(dialled.text, /data: error\n\n\r\n$/)
 })
 
-test('cuts a stream that fails before its first chunk', async () => {
+test('a reply over a Node response cuts a stream that fails before its first chunk', async () => {
   const body = source()
   body.fail(new Error('cut'))
   const { url } = await stream(body)
@@ -132,7 +132,7 @@ test('streams to an HTTP/1.0 client until the connection ends', async () => {
   assert.match(dialled.text, /\r\n\r\nab$/)
 })
 
-test('answers pipelined requests in their order', async () => {
+test('a reply over a Node response answers pipelined requests in their order', async () => {
   const first = Promise.withResolvers<void>()
   const { port } = await serve(async ({ path }) => {
     if (path === '/v1/1') await first.promise
@@ -159,7 +159,7 @@ test('a gateway that rejects, which none does, becomes a bare 500', async () => 
   assert.is(await response.text(), '{"error":"Internal server error"}')
 })
 
-test('leaves a response alone that the host has ended meanwhile', async () => {
+test('a reply over a Node response leaves a response alone that the host has ended meanwhile', async () => {
   const body = source()
   let response: ServerResponse | undefined
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
@@ -175,7 +175,7 @@ test('leaves a response alone that the host has ended meanwhile', async () => {
   await body.cancelled
 })
 
-test('lets go of a stream when the host has answered already', async () => {
+test('a reply over a Node response lets go of a stream when the host has answered already', async () => {
   const body = source()
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
   const { url } = await lab.listen((req, res) => {
@@ -186,7 +186,7 @@ test('lets go of a stream when the host has answered already', async () => {
   await body.cancelled
 })
 
-test('lets go of a stream when the host is answering already', async () => {
+test('a reply over a Node response lets go of a stream when the host is answering already', async () => {
   const body = source()
   const handle = toNodeHandler(stubGateway(() => ({ status: 200, headers: {}, body })))
   const { url } = await lab.listen((req, res) => {
@@ -197,7 +197,7 @@ test('lets go of a stream when the host is answering already', async () => {
   assert.is(await (await fetch(url)).text(), 'the host')
 })
 
-test('answers what is not its own as the gateway says, or leaves it to the next handler', async () => {
+test('a reply over a Node response answers what is not its own as the gateway says, or leaves it to the next handler', async () => {
   const handle = toNodeHandler(stubGateway(() => json('ours')))
   const alone = await lab.listen((req, res) => handle(req, res))
   assert.is((await fetch(`${alone.url}/host`)).status, 404)

@@ -35,13 +35,13 @@ async function settled(socket: Socket): Promise<Socket> {
 
 const text = async (exchange: Exchange, maxBytes = 1_000) => Buffer.from(await exchange.body(maxBytes)).toString()
 
-test('hands out method, path, query and headers', async () => {
+test('a Node request as an exchange hands out method, path, query and headers', async () => {
   const { url } = await serve(({ method, path, query, header }: Exchange) => [method, path, query, typeof header])
   const response = await fetch(`${url}/v1/models?limit=1`, { method: 'PATCH' })
   assert.equal(await response.json(), ['PATCH', '/v1/models', '?limit=1', 'function'])
 })
 
-test('joins repeated headers with a comma, cookies with a semicolon, and knows no inherited names', async () => {
+test('a Node request as an exchange joins repeated headers with a comma, cookies with a semicolon, and knows no inherited names', async () => {
   const names = ['x-many', 'cookie', 'set-cookie', 'authorization', 'absent', 'constructor', '__proto__', 'tostring']
   const { port } = await serve((exchange) => names.map((name) => exchange.header(name) ?? null))
   const dialled = lab.dial(
@@ -68,7 +68,7 @@ test('copies headers by name, as it hands them out', async () => {
   assert.ok(dialled.text.includes(JSON.stringify({ 'x-many': '1, 2', via: 'kept', cookie: 'a=1' })), dialled.text)
 })
 
-test('reads a body in one piece and in chunks', async () => {
+test('a Node request as an exchange reads a body in one piece and in chunks', async () => {
   const { url, port } = await serve((exchange) => text(exchange))
   assert.is(await (await fetch(`${url}/v1`, { method: 'POST', body: 'whole' })).json(), 'whole')
   const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nin \r\n')
@@ -94,7 +94,7 @@ test('a body of exactly the limit is read, one byte more is refused', async () =
   })
 })
 
-test('answers 413 to an announced length without waiting for the body, and closes', async () => {
+test('a Node request as an exchange answers 413 to an announced length without waiting for the body, and closes', async () => {
   const { port } = await serve((exchange) => text(exchange, 5))
   const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n')
   const head = await dialled.until(/bytes\."\}$/)
@@ -103,7 +103,7 @@ test('answers 413 to an announced length without waiting for the body, and close
   await dialled.closed
 })
 
-test('answers 413 while the body comes, and closes without reading the rest', async () => {
+test('a Node request as an exchange answers 413 while the body comes, and closes without reading the rest', async () => {
   const { port } = await serve((exchange) => text(exchange, 100_000))
   const dialled = lab.dial(port, 'POST /v1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n')
   const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`
@@ -116,7 +116,7 @@ test('answers 413 while the body comes, and closes without reading the rest', as
   await dialled.closed
 })
 
-test('stops reading at the limit, before it answers', async () => {
+test('a Node request as an exchange stops reading at the limit, before it answers', async () => {
   const answer = Promise.withResolvers<void>()
   const { port, server } = await serve(async (exchange) => {
     await exchange.body(1_000).catch(() => answer.promise)
@@ -194,7 +194,7 @@ test('a body that breaks the rules of HTTP rejects', async () => {
   assert.match(dialled.text, /^HTTP\/1\.1 400 /)
 })
 
-test('makes a Fetch request for functions of the host: same URL, method and headers, no body, aborted with the client', async () => {
+test('a Node request as an exchange makes a Fetch request for functions of the host: same URL, method and headers, no body, aborted with the client', async () => {
   const aborted = Promise.withResolvers<string>()
   const { port } = await serve(async (exchange) => {
     const request = exchange.toRequest()
@@ -210,7 +210,7 @@ test('makes a Fetch request for functions of the host: same URL, method and head
   assert.is(await aborted.promise, JSON.stringify(['POST', 'http://me.example:8080/api?b', '1', 'a=1; b=2', null]))
 })
 
-test('passes the content encoding of a request on, and its bytes as they are', async () => {
+test('a Node request as an exchange passes the content encoding of a request on, and its bytes as they are', async () => {
   const { url } = await serve(async (exchange) => [exchange.header('content-encoding'), await text(exchange)])
   const response = await fetch(`${url}/v1`, { method: 'POST', body: 'zip', headers: { 'content-encoding': 'gzip' } })
   assert.equal(await response.json(), ['gzip', 'zip'])
@@ -235,7 +235,7 @@ test('offers one way to call upstreams for the whole process, another one, or no
   assert.is(seen[3], undefined)
 })
 
-test('does not load undici before the first call', async () => {
+test('a Node request as an exchange does not load undici before the first call', async () => {
   const entry = new URL('../../../adapters/mount/node.ts', import.meta.url).href
   const script = `import { _cache } from 'node:module'; import { toNodeHandler } from '${entry}'; toNodeHandler({ exchange() {} })
     console.log(Object.keys(_cache).filter((path) => path.includes('undici')).length)`

@@ -24,7 +24,7 @@ test('listens on a free port of this machine and says where', async () => {
   assert.is(await (await fetch(`${url}/v1`)).json(), '/v1')
 })
 
-test('names an address that can be reached, whatever it listens on', async () => {
+test('serveNode names an address that can be reached, whatever it listens on', async () => {
   for (const [hostname, name] of [
     ['::1', '[::1]'],
     ['0.0.0.0', 'localhost'],
@@ -37,12 +37,12 @@ test('names an address that can be reached, whatever it listens on', async () =>
   }
 })
 
-test('answers what is not the gateway\u2019s as the gateway says', async () => {
+test('serveNode answers what is not the gateway\u2019s as the gateway says', async () => {
   const { url } = await serve(() => json('ours'))
   assert.is((await fetch(`${url}/host`)).status, 404)
 })
 
-test('rejects with a sentence when the port is taken', async () => {
+test('serveNode rejects with a sentence when the port is taken', async () => {
   const { port } = await lab.listen(() => {})
   const error = await serveNode(
     stubGateway(() => undefined),
@@ -52,7 +52,7 @@ test('rejects with a sentence when the port is taken', async () => {
   assert.is(error.code, 'EADDRINUSE')
 })
 
-test('rejects with a sentence when the address is not one of this machine', async () => {
+test('serveNode rejects with a sentence when the address is not one of this machine', async () => {
   const error = await serveNode(
     stubGateway(() => undefined),
     { hostname: '192.0.2.1' },
@@ -88,7 +88,7 @@ test('serveNode on a loopback address, answers only hosts that no foreign page c
   }
 })
 
-test('says in a refusal how a host is let in, and lets in those that are named', async () => {
+test('serveNode says in a refusal how a host is let in, and lets in those that are named', async () => {
   const { port } = await serve(() => json('ours'), { allowedHosts: ['Gateway.Example'] })
   const refused = lab.dial(port, request('evil.example'))
   assert.match(
@@ -106,7 +106,7 @@ test('serveNode on another address, answers every host unless they are named', a
   await lab.dial(named.port, request('anything.example')).until(/403 /)
 })
 
-test('lets a client that waits for it send its body only when somebody reads it', async () => {
+test('serveNode lets a client that waits for it send its body only when somebody reads it', async () => {
   const { port } = await serve(async (exchange) => {
     if (exchange.path === '/v1/unread') return json('unread')
     return json(Buffer.from(await exchange.body(10)).toString())
@@ -165,7 +165,7 @@ test('a connection that asks again while the server closes gets its answer and n
   await busy.closed
 })
 
-test('keeps connections longer than load balancers do', async () => {
+test('serveNode keeps connections longer than load balancers do', async () => {
   const { port } = await serve(() => json('ours'))
   const dialled = lab.dial(port, request('localhost'))
   assert.match(await dialled.until(/"ours"$/), /keep-alive: timeout=65/i)

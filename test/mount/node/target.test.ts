@@ -58,7 +58,7 @@ const SPELLINGS = [
   '/?x',
 ]
 
-test('is read as the URL parser of a Fetch request reads it, however it is spelt', async () => {
+test('the request target is read as the URL parser of a Fetch request reads it, however it is spelt', async () => {
   assert.ok(SPELLINGS.length >= 40)
   for (const spelling of SPELLINGS) {
     const { pathname, search } = new URL(new Request(`http://localhost${spelling}`).url)
@@ -66,7 +66,7 @@ test('is read as the URL parser of a Fetch request reads it, however it is spelt
   }
 })
 
-test('is refused when it does not start with a single slash', async () => {
+test('the request target is refused when it does not start with a single slash', async () => {
   for (const target of ['*', 'v1/models', '//evil/v1', '/\\evil', '///', '/\t/evil', 'http://a/v1/models', 'a:443', ''])
     assert.is(parseTarget(target), undefined, target)
 })
@@ -80,7 +80,7 @@ async function ask(target: string, host = 'localhost'): Promise<string> {
   return dialled.text
 }
 
-test('reaches the gateway over a real connection as the same path', async () => {
+test('the request target reaches the gateway over a real connection as the same path', async () => {
   const refusedByNode = /[\t \x80-\uffff]/
   for (const spelling of SPELLINGS.filter((text) => !refusedByNode.test(text))) {
     const { pathname, search } = new URL(`http://localhost${spelling}`)
@@ -89,7 +89,7 @@ test('reaches the gateway over a real connection as the same path', async () => 
   }
 })
 
-test('answers 400 in JSON to a target in absolute form and to one that looks like a host', async () => {
+test('the request target answers 400 in JSON to a target in absolute form and to one that looks like a host', async () => {
   for (const target of ['http://localhost/v1/models', '//evil/v1/models', '*']) {
     const text = await ask(target)
     assert.match(text, /^HTTP\/1\.1 400 /, target)
@@ -98,7 +98,7 @@ test('answers 400 in JSON to a target in absolute form and to one that looks lik
   }
 })
 
-test('answers 400 to a Host that is no host name', async () => {
+test('the request target answers 400 to a Host that is no host name', async () => {
   for (const host of ['a/b', 'evil@localhost', 'a?b', 'a#b', 'a b', 'a:b', 'a:99999', '[::1', 'a\\b', '', '-'])
     assert.match(await ask('/v1/models', host), /^HTTP\/1\.1 400 /, host)
 })
@@ -108,7 +108,7 @@ test('a refusal does not cost the connection', async () => {
   assert.match(await dialled.until(/\}$/), /connection: keep-alive/i)
 })
 
-test('takes every Host that is one', async () => {
+test('the request target takes every Host that is one', async () => {
   for (const host of [
     'localhost',
     'LOCALHOST:80',

@@ -19,7 +19,7 @@ async function open(
 
 const hello = { model: 'azure/gpt-x', messages: [{ role: 'user', content: 'Hi' }] }
 
-test('is asked at the address of its resource, with its key', async () => {
+test('Azure OpenAI is asked at the address of its resource, with its key', async () => {
   const { up, world } = await open({ resource: 'mine' })
   const response = await world.chat(hello)
   assert.is(response.status, 200)
@@ -30,7 +30,7 @@ test('is asked at the address of its resource, with its key', async () => {
   assert.equal(JSON.parse(call?.body ?? ''), { ...hello, model: 'gpt-x' })
 })
 
-test('is asked with a token where the credential is one', async () => {
+test('Azure OpenAI is asked with a token where the credential is one', async () => {
   const apiKey = 'eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2lnbmF0dXJl'
   const { up, world } = await open({ resource: 'mine' }, { apiKey })
   await world.chat(hello)
@@ -61,7 +61,7 @@ const addresses: [settings: ProviderSpecificData, url: string, model?: string][]
 ]
 
 for (const [settings, url, model = 'gpt-x'] of addresses) {
-  test(`is asked at ${url} with ${JSON.stringify(settings)}`, async () => {
+  test(`Azure OpenAI is asked at ${url} with ${JSON.stringify(settings)}`, async () => {
     const { up, world } = await open(settings)
     await world.chat(hello)
     assert.is(up.calls[0]?.url.href, url)
@@ -92,7 +92,7 @@ test('results of its filter alone are no answer', async () => {
   assert.match((await response.json()).error.message, /before it had said anything/)
 })
 
-test('waits as long as "retry-after-ms" says', async () => {
+test('Azure OpenAI waits as long as "retry-after-ms" says', async () => {
   const error = { error: { code: '429', message: 'slow down' } }
   const answer: Answering = (_, nth) =>
     nth === 1 ? json(error, 429, { 'retry-after-ms': '2500', 'retry-after': '60' }) : json(chatAnswer())

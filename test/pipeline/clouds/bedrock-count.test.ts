@@ -148,7 +148,7 @@ test('a form of the answer is not counted, and that is reported', async () => {
   assert.match(response.headers.get('x-signalbox-warning') ?? '', /^dropped:output/)
 })
 
-test('is signed with access keys', async () => {
+test('counting the tokens of a request to AWS Bedrock is signed with access keys', async () => {
   const { up, world } = await open(undefined, ACCESS)
   await world.post('/v1/messages/count_tokens', { model: `bedrock/${MODEL}`, messages })
   const [call] = up.calls

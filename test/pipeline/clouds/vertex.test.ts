@@ -45,7 +45,7 @@ const addresses: [data: ProviderSpecificData, apiKey: string, model: string, url
 ]
 
 for (const [data, apiKey, model, url] of addresses) {
-  test(`is asked at ${url}`, async () => {
+  test(`Vertex AI is asked at ${url}`, async () => {
     const { up, world } = await open({ data, apiKey })
     const response = await world.chat({ ...hello, model })
     assert.is(response.status, 200)

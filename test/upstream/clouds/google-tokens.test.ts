@@ -30,7 +30,7 @@ function open(answer: Answering = (_, nth) => json({ access_token: `ya29.${nth}`
 const decoded = (part = '') => new TextDecoder().decode(bytesOf(part))
 const bytesOf = (part: string) => fromBase64(part.replaceAll('-', '+').replaceAll('_', '/'))
 
-test('are asked for by an assertion that the account has signed', async () => {
+test('tokens of service accounts are asked for by an assertion that the account has signed', async () => {
   const { up, clock, token } = open()
   assert.is(await token(), 'ya29.1')
   const [call] = up.calls
@@ -52,7 +52,7 @@ test('are asked for by an assertion that the account has signed', async () => {
   assert.ok(await crypto.subtle.verify(RS256.name, publicKey, bytesOf(signature), text))
 })
 
-test('are kept until a minute before they end, and asked for once', async () => {
+test('tokens of service accounts are kept until a minute before they end, and asked for once', async () => {
   const { up, clock, token } = open()
   assert.equal(await Promise.all([token(), token(), token()]), ['ya29.1', 'ya29.1', 'ya29.1'])
   await clock.advance(3_539_000)
@@ -84,7 +84,7 @@ for (const [answer, code, message] of refusals) {
   })
 }
 
-test('are not waited for without end', async () => {
+test('tokens of service accounts are not waited for without end', async () => {
   const { clock, token } = open(() => new Promise(() => {}))
   const thrown = token().catch((error) => error)
   await clock.untilPending()

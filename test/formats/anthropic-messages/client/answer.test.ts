@@ -15,7 +15,7 @@ function written(content: AssistantPart[], fields: Partial<Answer> = {}, request
   return messagesTranslator.writeAnswer(answer, contexts(messagesTranslator).write(request))
 }
 
-write("has all fields that the vendor's own has", () => {
+write("a written message has all fields that the vendor's own has", () => {
   const usage = { inputTokens: 1110, outputTokens: 5, cacheReadTokens: 1000, cacheWriteTokens: 100, reasoningTokens: 2 }
   assert.equal(written([{ type: 'text', text: 'a' }], { usage, serviceTier: 'priority' }), {
     ...{ id: 'msg_id1', type: 'message', role: 'assistant', model: 'm', container: null, diagnostics: null },
