@@ -1,10 +1,12 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { RUN_MS } from './example.ts'
-import { namesMissing, serves } from './scenario.ts'
+import { namesMissing, namesWrongSecret, serves } from './scenario.ts'
 
 /** Turbopack refuses links that lead out of the folder. */
 const test = serves('next', () => ({ address: '127.0.0.1:3000/ai', copiesPackages: true }))
+
+namesWrongSecret(test)
 
 test('a start without its variables names them and ends with 1', { timeoutMs: RUN_MS }, async ({ served }) => {
   const file = join(served.example.folder, '.env')

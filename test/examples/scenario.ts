@@ -142,7 +142,9 @@ export function serves(name: string, open: () => ServedOptions | Promise<ServedO
 export async function saysWhy(served: ServedExample, env: Record<string, string>, why: RegExp): Promise<void> {
   const { code, output } = await served.example.run('npm start', { PORT: String(await freePort()), ...env })
   assert.is(code, 1, output)
-  const lines = output.split('\n').filter((line) => !/^(?:$|> |\$ |Task start |npm |error: script )/.test(line)) // of what runs scripts
+  const lines = output
+    .split('\n')
+    .filter((line) => !/^(?:$|> |\$ |Task start |npm |error: script |\s*[▲✓-] )/.test(line)) // of what runs scripts, and of Next
   assert.ok(lines.length > 0, output)
   for (const line of lines) assert.match(line, why, output)
 }
