@@ -46,7 +46,9 @@ export function createControl(deps: {
     async api(id) {
       const tenant = await tenants.open(id)
       if (!tenant) throw noTenant()
-      const api = apis.get(tenant) ?? createTenantApi(tenant, { directory, inTurn: mirroring.inTurn })
+      const api =
+        apis.get(tenant) ??
+        createTenantApi(tenant, { directory, alone: (work) => mirroring.inTurn(id, () => tenants.use(tenant, work)) })
       apis.set(tenant, api)
       return api
     },

@@ -71,7 +71,7 @@ export function createFront(deps: {
 
   async function serve(exchange: Exchange, tenantId: string): Promise<Reply | undefined> {
     const tenant = await tenants.open(tenantId)
-    return tenant && tenants.exchange(tenant, exchange)
+    return tenant && tenants.use(tenant, () => tenant.gateway.exchange(exchange))
   }
 
   /** A tenant that does not know the key may have released it, and another may have taken it. */

@@ -82,13 +82,7 @@ export function createMirroring(deps: {
     const mirror = await mirrorFor(tenantId, request)
     const tenant = await tenants.open(tenantId)
     if (tenant?.mirror !== mirror.id) throw refusal('MIRROR_GONE')
-    const replica = replicaOf(tenant)
-    if (request.full) await replica.markAllUnseen()
-    await replica.confirm(request.seen)
-    const verdicts: Verdict[] = []
-    for (const change of request.changes) verdicts.push(await replica.accept(change))
-    const { states, more } = await replica.unseen(MAX_STATES)
-
+    const { verdicts, states, more } = await tenants.use(tenant, () => exchanged(replicaOf(tenant), request))
     const hasMoved = request.full || request.changes.length > 0 || request.seen.length > 0
     const stamp = hasMoved ? newId() : mirror.current
     let isThere = false
@@ -99,6 +93,14 @@ export function createMirroring(deps: {
     })
     if (!isThere) throw refusal('MIRROR_GONE')
     return { mirror: mirror.id, stamp, verdicts, changes: states, more }
+  }
+
+  async function exchanged(replica: Replica, request: SyncRequest) {
+    if (request.full) await replica.markAllUnseen()
+    await replica.confirm(request.seen)
+    const verdicts: Verdict[] = []
+    for (const change of request.changes) verdicts.push(await replica.accept(change))
+    return { verdicts, ...(await replica.unseen(MAX_STATES)) }
   }
 
   /**

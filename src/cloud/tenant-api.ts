@@ -7,16 +7,17 @@ import type { KeyRecord } from '../store/collections.ts'
 import { openKey } from '../store/vault.ts'
 import { digestOfKey } from '../sync/cryptography.ts'
 import type { Directory } from './directory.ts'
-import type { Mirroring } from './mirroring.ts'
 import type { Tenant } from './tenants.ts'
 
-/** The operations of a tenant's gateway. Keys are entered in the directory before they are made, and released after they are deleted. */
+/**
+ * The operations of a tenant's gateway. Keys are entered in the directory before they are made, and released after they are deleted; `alone` does
+ * so while nothing else changes the tenant in this process.
+ */
 export function createTenantApi(
   { id: tenant, gateway, store }: Tenant,
-  { directory, inTurn }: { directory: Directory; inTurn: Mirroring['inTurn'] },
+  { directory, alone }: { directory: Directory; alone: <T>(work: () => Promise<T>) => Promise<T> },
 ): Management<unknown> {
   const api = gateway.api as Management<unknown> // each operation checks its input itself
-  const alone = <T>(work: () => Promise<T>) => inTurn(tenant, work)
 
   async function digestOf(record: KeyRecord): Promise<string | undefined> {
     if (record.sha256 !== undefined) return record.sha256

@@ -1,7 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Step } from '../http/app.ts'
-import type { Exchange, Reply } from '../lib/exchange.ts'
 import type { Store } from '../store/store.ts'
 import type { Storage } from '../types.ts'
 import type { Mirrors } from './mirrors.ts'
@@ -20,8 +19,8 @@ export interface Tenant {
 export interface Tenants {
   /** `undefined` when there is no mirror. */
   open(id: string): Promise<Tenant | undefined>
-  /** Has the tenant's gateway answer a request. */
-  exchange(tenant: Tenant, exchange: Exchange): Promise<Reply | undefined>
+  /** Does work with a tenant, which is kept in memory until it is done. */
+  use<T>(tenant: Tenant, work: () => Promise<T>): Promise<T>
   /** Ends the gateway of a mirror that is being removed, and its requests under way. */
   drop(id: string): Promise<void>
   close(options: { graceMs?: number }): Promise<void>
@@ -44,7 +43,7 @@ export function createTenants(deps: {
 }): Tenants {
   const { scopes, mirrors, makeGateway, maxOpen = MAX_OPEN } = deps
   const tenants = new Map<string, Tenant>() // the latest used last
-  const busy = new Map<Tenant, number>() // requests that have not been answered
+  const busy = new Map<Tenant, number>() // how much is done with each at the moment
   const closing = new Map<Tenant, Promise<void>>()
 
   function close(tenant: Tenant, graceMs: number): Promise<void> {
@@ -82,10 +81,10 @@ export function createTenants(deps: {
       return tenant
     },
 
-    async exchange(tenant, exchange) {
+    async use(tenant, work) {
       busy.set(tenant, (busy.get(tenant) ?? 0) + 1)
       try {
-        return await tenant.gateway.exchange(exchange)
+        return await work()
       } finally {
         const left = (busy.get(tenant) ?? 1) - 1
         if (left > 0) busy.set(tenant, left)

@@ -114,6 +114,21 @@ test('refuses messages that are none of the protocol, names what is wrong, and c
   assert.is(await data(), before)
 })
 
+test('waits half a minute for a message, and not for one whose session is not there', async () => {
+  const { home, client, clock, door } = await openWorld()
+  await home.enable([])
+  const { path, headers } = await client.signed('POST', paths.mirror, {})
+  const silent = (given: Record<string, string>) => {
+    const init = { method: 'POST', headers: given, body: new ReadableStream(), duplex: 'half' } as RequestInit // as undici has it
+    return door.fetch(new Request(`http://proxy.test${path}`, init))
+  }
+  assert.is((await silent({ ...headers, 'x-signalbox-session': `${'0'.repeat(64)}-${'0'.repeat(32)}` })).status, 401)
+  const waiting = silent(headers)
+  await clock.untilPending()
+  await clock.advance(30_000)
+  assert.is((await waiting).status, 408)
+})
+
 test('refuses records that the schemas of /api refuse, and takes the others', async () => {
   const { home, storage } = await openWorld()
   const { state } = await keyState('one')
