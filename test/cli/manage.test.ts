@@ -62,7 +62,7 @@ test('take a credential from standard input or a variable, and never print it', 
   assert.not.match(piped.out + named.out + listed.out, /sk-/)
 })
 
-test('end with one line and exit code 1 when the gateway refuses, and 2 when they are called wrongly', async ({
+test('end with one line and exit code 1 when the gateway refuses or they are called wrongly, and 2 when there is no such command', async ({
   url,
 }) => {
   const env = { SIGNALBOX_URL: url }
@@ -70,7 +70,7 @@ test('end with one line and exit code 1 when the gateway refuses, and 2 when the
     [['combos', 'create', 'fast', '--strategy', 'rond'], 1, /^signalbox: "models" is required/],
     [['keys', '--token', 'wrong-token'], 1, /This is not the management token\..* --token or SIGNALBOX_ADMIN_TOKEN\.$/],
     [['cloud', 'check'], 1, /There is no cloud proxy yet/],
-    [['keys', '--colour'], 2, /Unknown option "--colour"/],
+    [['keys', '--colour'], 1, /Unknown option "--colour"/],
     [['kyes'], 2, /There is no command "kyes"\. Did you mean "keys"\?/],
     [['data'], 2, /Unexpected "data"\. Options begin with "--"/],
   ]

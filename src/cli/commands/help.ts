@@ -41,7 +41,7 @@ export function commandHelp(name: string, { help, notes, actions }: CliCommand):
     ...options,
     `Options of all:\n${optionLines(Object.entries(commonOptions))}`,
     ...(notes ? [notes] : []),
-    `${takesSecrets ? SECRETS : ''}Exit codes: 0 done, 1 refused or not reached, 2 called wrongly.`,
+    `${takesSecrets ? SECRETS : ''}Exit codes: 0 done, 1 refused, not reached or called wrongly.`,
   ]
   return `${blocks.join('\n\n')}\n`
 }

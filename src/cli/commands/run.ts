@@ -3,7 +3,7 @@ import { didYouMean, nearest } from '../../lib/spelling.ts'
 import { readArguments, usage } from '../arguments.ts'
 import { oneLine, type Terminal } from '../logger.ts'
 import { unexpectedWord, type Variables } from '../options.ts'
-import { problem } from '../problem.ts'
+import { isProblem, problem } from '../problem.ts'
 import { cloud } from './cloud.ts'
 import type { CliAction, CliCommand } from './command.ts'
 import { inputOf, type Source, secret } from './fields.ts'
@@ -21,16 +21,24 @@ export interface CommandContext {
   terminal: Terminal
 }
 
-/**
- * Runs a command, such as `keys list --json`, at a gateway that runs. Throws a problem: with exit code 2 when it was called wrongly, with 1 when
- * the gateway refuses or cannot be reached.
- */
+/** Runs a command, such as `keys list --json`, at a gateway that runs. Throws a problem: with exit code 1, or with 2 when there is no such command. */
 export async function runCommand([name = '', ...args]: readonly string[], context: CommandContext): Promise<void> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) {
     const hint = didYouMean(nearest(name, Object.keys(commands), 1))
     throw hint ? usage(`There is no command "${name}". ${hint}`) : unexpectedWord(name)
   }
+  await runKnown(name, command, args, context).catch((error: unknown) => {
+    throw isProblem(error) ? problem(error.message, { cause: error }) : error
+  })
+}
+
+async function runKnown(
+  name: string,
+  command: CliCommand,
+  args: readonly string[],
+  context: CommandContext,
+): Promise<void> {
   const { words, action, rest } = actionOf(name, command, args)
   const { given, positionals } = readArguments(rest, { ...action.fields, ...commonOptions })
   const { terminal } = context
