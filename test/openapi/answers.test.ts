@@ -1,6 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { servedOperations } from '../../src/management/operations.ts'
 import type { Storage } from '../../src/types.ts'
+import { CLOUD, ENROLMENT, fakeProxy } from '../management/cloud/fake-proxy.ts'
 import { openDoor } from '../management/door.ts'
 import { damaged, filled } from '../storage/support/damaged-store.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -8,13 +9,11 @@ import { checkAnswer } from './answers.ts'
 
 const test = suite('the answers of the management API')
 
-/** These need a cloud proxy, and are compared with the description by their own tests. */
-const needsProxy = (name: string) => /^cloud\.(?!get)/.test(name)
-
 test('each operation resolves to what is described', async () => {
   const { storage } = await filled()
   const hurt = await damaged(storage, 'aliases/', () => 'damaged')
-  const { call } = openDoor({ storage })
+  const proxy = fakeProxy()
+  const { call } = openDoor({ storage, fetch: proxy.fetch, cloud: { enrolment: ENROLMENT } })
   const seen = new Set<string>()
 
   async function ask(method: string, path: string, sent?: object) {
@@ -85,11 +84,17 @@ test('each operation resolves to what is described', async () => {
   await ask('PUT', '/api/providers/openai', { strategy: 'round-robin', stickyLimit: 3 })
   await ask('POST', '/api/explain', { model: 'one/m', body: { stream: true }, headers: { 'X-Team': 'a' } })
   await ask('POST', '/api/explain', { model: 'nobody/m' })
+
+  await ask('PATCH', '/api/settings', { cloudUrl: CLOUD })
+  for (const action of ['check', 'enable', 'sync', 'enable']) await ask('POST', '/api/sync/cloud', { action })
   await ask('GET', '/api/sync/cloud')
+  const { sessions } = (await ask('GET', '/api/sync/cloud/sessions')) as unknown as { sessions: { id: string }[] }
+  await ask('DELETE', `/api/sync/cloud/sessions/${sessions[0]?.id}`)
+  await ask('POST', '/api/sync/cloud', { action: 'disable' })
 
   const served = servedOperations().map(({ names }) => names.join('.'))
   assert.equal(
-    served.filter((name) => !seen.has(name) && !needsProxy(name)),
+    served.filter((name) => !seen.has(name)),
     [],
   )
 })
