@@ -40,7 +40,7 @@ const LISTING_ERRORS = [400, 401, 403, 500, 503]
 const CALL_ERRORS = [...LISTING_ERRORS, 404, 408, 413, 415, 429, 502, 504]
 
 /** The credentials of clients, of which one is enough, or none while the setting `requireApiKey` is off. */
-export const clientSecurity: JsonObject[] = [
+const clientSecurity: JsonObject[] = [
   { apiKey: [] },
   { apiKeyInXApiKey: [] },
   { apiKeyInXGoogApiKey: [] },
@@ -188,7 +188,7 @@ const BY_HEADERS =
 
 const OPEN_OBJECT: JsonObject = { type: 'object', additionalProperties: true }
 
-const BODIES = 'The bodies are those of the vendor; what the gateway does not know passes.'
+const BODIES = 'Bodies are in the format of the vendor; members that the gateway does not know are passed on.'
 
 const MODEL = 'The name of a model in the listing, of an alias or of a combo.'
 

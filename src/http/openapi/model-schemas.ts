@@ -48,6 +48,13 @@ const anthropicModel = v.object({
   id: text,
   display_name: text,
   created_at: v.pipe(text, v.isoTimestamp()),
+  lifecycle: text,
+  deprecated_at: textOrNull,
+  retires_at: textOrNull,
+  line: textOrNull,
+  max_input_tokens: v.nullable(whole),
+  max_tokens: v.nullable(whole),
+  capabilities: v.nullable(v.record(text, v.unknown())),
 })
 
 const geminiModel = v.object({
