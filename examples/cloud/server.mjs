@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs'
+import { createCloudProxy } from 'signalbox/cloud'
+import { serveNode } from 'signalbox/node'
+import { fileStorage } from 'signalbox/storage/file'
+
+if (existsSync('.env')) process.loadEnvFile()
+const { SECRET, ENROLMENT, CLOUD_HOST, PORT = '8787' } = process.env
+if (!SECRET || !ENROLMENT) {
+  console.error('Set SECRET, ENROLMENT: README.md has the commands.')
+  process.exit(1)
+}
+
+const proxy = createCloudProxy({ storage: fileStorage('./data'), secret: SECRET, enrolment: ENROLMENT })
+const allowedHosts = CLOUD_HOST ? [CLOUD_HOST] : [] // the name that a server with TLS in front of this one is asked by
+const server = await serveNode(proxy, { port: Number(PORT), allowedHosts })
+console.log(server.url)
+
+process.once('SIGTERM', async () => {
+  await server.close()
+  await proxy.close()
+})

@@ -1,0 +1,166 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startUpstream } from '../runtimes/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { type Example, freePort, openExample, RUN_MS, type Started, until } from './example.ts'
+
+const TOKEN = 'an-admin-token-of-forty-characters-or-so'
+const PROVIDER_KEY = 'sk-openai-0123456789'
+const COMMAND = 'node node_modules/signalbox/dist/cli.js'
+const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
+/** The figure of the README and of the project: from a proxy that runs to a verified mirror. */
+const MINUTE_MS = 60_000
+
+/** The example's proxy and a gateway of the command, each at a port of its own. */
+interface World {
+  example: Example
+  upstream: Awaited<ReturnType<typeof startUpstream>>
+  cloud: string
+  home: string
+  secrets: Record<string, string>
+  /** Runs a block of the README at these addresses. */
+  follow(block: number, env?: Record<string, string>): Promise<string>
+  restart(): Promise<void>
+}
+
+async function openWorld(command: string, portArguments: (port: number) => string): Promise<World> {
+  const upstream = await startUpstream()
+  const example = await openExample('cloud')
+  const setup = example.blocks[0] ?? []
+  const [cloudPort, homePort] = [await freePort(), await freePort()]
+  const cloud = `http://127.0.0.1:${cloudPort}`
+  const home = `http://127.0.0.1:${homePort}`
+  let proxy: Started | undefined
+
+  async function start(script: string, url: string, env: Record<string, string>): Promise<Started> {
+    const started = example.start(script, env)
+    await until(started, async () => (await fetch(`${url}/health`).catch(() => undefined))?.ok)
+    return started
+  }
+  const startProxy = async () => {
+    proxy = await start(`${command}${portArguments(cloudPort)}`, cloud, { PORT: `${cloudPort}` })
+  }
+
+  const made = await example.run(setup.slice(0, -1).join('\n'))
+  assert.is(made.code, 0, made.output)
+  const lines = (await readFile(join(example.folder, '.env'), 'utf8')).trim().split('\n')
+  const secrets: Record<string, string> = Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2)))
+  await startProxy()
+  await start(`${COMMAND} --port ${homePort} --data home`, home, { SIGNALBOX_ADMIN_TOKEN: TOKEN })
+  const connected = await fetch(`${home}/api/connections`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ provider: 'openai', baseUrl: upstream.url, apiKey: PROVIDER_KEY }),
+  })
+  assert.is(connected.status, 201, await connected.text())
+
+  return {
+    example,
+    upstream,
+    cloud,
+    home,
+    secrets,
+    async follow(block, env = {}) {
+      const script = (example.blocks[block] ?? [])
+        .filter((line) => !line.startsWith('export '))
+        .join('\n')
+        .replaceAll('npx signalbox', COMMAND)
+        .replaceAll('http://127.0.0.1:8787', cloud)
+      const { code, output } = await example.run(script, {
+        SIGNALBOX_URL: home,
+        SIGNALBOX_ADMIN_TOKEN: TOKEN,
+        SIGNALBOX_ENROLMENT: secrets.ENROLMENT ?? '',
+        ...env,
+      })
+      assert.is(code, 0, output)
+      return output
+    },
+    async restart() {
+      await proxy?.stop()
+      await startProxy()
+    },
+  }
+}
+
+const variants = {
+  'on a Durable Object': ['npm start', (port: number) => ` -- --port ${port} --ip 127.0.0.1 --inspector-port 0`],
+  'on Node': ['npm run start:node', () => ''],
+} as const
+
+for (const [title, [command, portArguments]] of Object.entries(variants)) {
+  const test = suite<{ world: World }>(`the example cloud ${title}`)
+
+  test.before({ timeoutMs: RUN_MS + 60_000 }, async (context) => {
+    context.world = await openWorld(command, portArguments)
+  })
+  test.after(async ({ world }) => {
+    await world?.example.remove()
+    world?.upstream.close()
+  })
+
+  test("the README's commands enable, ask, sync and disable", { timeoutMs: RUN_MS }, async ({ world }) => {
+    const { follow, cloud, home, restart } = world
+    const begun = performance.now()
+    const enabled = await follow(1)
+    assert.ok(performance.now() - begun < MINUTE_MS, `it took ${performance.now() - begun} ms`)
+    assert.match(enabled, 'Cloud mode is on, and the cloud has answered with one of the keys.')
+    const key = /^key +(sbx_\S+)$/m.exec(enabled)?.[1] ?? ''
+    assert.ok(key, enabled)
+
+    const ask = () => follow(2, { SIGNALBOX_KEY: key })
+    assert.match(await ask(), HELLO)
+    await restart()
+    assert.match(await ask(), HELLO)
+
+    const models = async (bearer: string) =>
+      (await fetch(`${cloud}/v1/models`, { headers: { authorization: `Bearer ${bearer}`, connection: 'close' } }))
+        .status
+    assert.is(await models(''), 401)
+    assert.is(await models(TOKEN), 401)
+    assert.is(await models(world.secrets.ENROLMENT ?? ''), 401)
+    assert.is((await fetch(`${cloud}/api/keys`, { headers: { authorization: `Bearer ${TOKEN}` } })).status, 404)
+
+    const id = /^id +(\S+)$/m.exec(enabled)?.[1] ?? ''
+    const paused = await fetch(`${home}/api/keys/${id}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: '{"isActive":false}',
+    })
+    assert.is(paused.status, 200)
+    const pausedAt = performance.now()
+    let status = await models(key)
+    while (status === 200 && performance.now() - pausedAt < 5_000) status = await models(key)
+    assert.is(status, 403, 'within five seconds')
+
+    const ended = await follow(3)
+    assert.match(ended, /cloudEnabled +true[\s\S]*The cloud is in sync\.[\s\S]*Cloud mode is off\./)
+    assert.is(await models(key), 401)
+  })
+}
+
+const test = suite('the example cloud, deployed')
+
+test('the deployment of the README finds all that it needs', { timeoutMs: RUN_MS }, async () => {
+  const example = await openExample('cloud')
+  try {
+    const readme = await readFile(join(example.folder, 'README.md'), 'utf8')
+    const command = /`(npx wrangler deploy [^`]+)`/.exec(readme)?.[1] ?? ''
+    await example.run((example.blocks[0] ?? []).slice(0, -1).join('\n'))
+    const { code, output } = await example.run(`${command} --dry-run`)
+    assert.is(code, 0, output)
+    for (const binding of ['env.STORE (SignalboxStore)', 'env.SECRET ', 'env.ENROLMENT ']) assert.match(output, binding)
+  } finally {
+    await example.remove()
+  }
+})
+
+test('on Node it names the variables that are missing and ends with 1', { timeoutMs: RUN_MS }, async () => {
+  const example = await openExample('cloud')
+  try {
+    const { code, output } = await example.run('npm run start:node', { PORT: String(await freePort()), SECRET: 'any' })
+    assert.is(code, 1, output)
+    assert.match(output, 'Set SECRET, ENROLMENT: README.md has the commands.')
+  } finally {
+    await example.remove()
+  }
+})
