@@ -96,7 +96,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   function planNext(): void {
     if (failures > 0) {
       const pauseMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** (failures - 1))
-      plan(clock.now() + pauseMs * (0.5 + random() / 2), false)
+      plan(clock.now() + Math.round(pauseMs * (0.5 + random() / 2)), false)
     } else if (waiting) planChange(waiting)
     else plan(clock.now() + IDLE_MS, false)
   }
@@ -130,17 +130,21 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
 
   /** An exchange, unless one of these is under way. Never rejects. */
   function run(): Promise<void> {
+    if (running !== undefined) return running
     drop()
-    running ??= exchangeOnce().finally(() => {
+    running = exchangeOnce().then((goesOn) => {
       running = undefined
+      if (goesOn) planNext()
+      else waiting = undefined
       if (!planned?.isForChange) for (const listener of listeners.splice(0)) listener()
     })
     return running
   }
 
-  async function exchangeOnce(): Promise<void> {
+  /** Resolves to whether cloud mode is on, as far as is known. */
+  async function exchangeOnce(): Promise<boolean> {
     try {
-      const isOn = await mirror.alone(
+      return await mirror.alone(
         async (signal) => {
           const { cloudEnabled, cloudUrl } = await store.settings.read()
           if (cloudEnabled) await recorded(() => mirror.sync({ cloudUrl, signal }), { isOn: true })
@@ -148,11 +152,9 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
         },
         { ms: EXCHANGE_MS, isOwn: true },
       )
-      if (!isOn) waiting = undefined
-      else planNext()
     } catch (error) {
       if (toGatewayError(error).status === 500) onError(error)
-      if (!isClosed) planNext()
+      return true
     }
   }
 

@@ -1,0 +1,85 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import type { CloudProxyOptions } from '../../../src/cloud/proxy.ts'
+import type { GatewayOptions } from '../../../src/options.ts'
+import type { Storage } from '../../../src/types.ts'
+import { openDoor } from '../../management/door.ts'
+import { type FakeClock, fakeClock } from '../../support/clock.ts'
+import { ENROLMENT, openProxy } from './proxy.ts'
+
+export const CLOUD = 'https://cloud.example'
+
+interface Ends {
+  home?: Partial<GatewayOptions>
+  cloud?: Partial<CloudProxyOptions>
+}
+
+/** A gateway and a proxy, whose clocks are an hour apart, and the way between them. */
+export function openBothEnds({ home = {}, cloud = {} }: Ends = {}) {
+  const far = openProxy(cloud)
+  const storage: Storage = home.storage ?? memoryStorage()
+  const clock: FakeClock = fakeClock(far.clock.now() + 3_600_000)
+  let isCut = false
+  let open = 0 // calls to the proxy
+  const calls: string[] = []
+
+  async function way(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const request = new Request(input, init)
+    if (!request.url.startsWith(CLOUD)) throw new TypeError(`fetch failed: nothing is at ${request.url}`)
+    calls.push(`${request.method} ${new URL(request.url).pathname}`)
+    if (isCut) throw new TypeError('fetch failed')
+    open++
+    return far.proxy.fetch(request).finally(() => {
+      open--
+    })
+  }
+
+  /** Another process of the gateway on the same data. */
+  const start = (more: Partial<GatewayOptions> = {}) =>
+    openDoor({ storage, clock, fetch: way, cloud: { enrolment: ENROLMENT }, ...home, ...more })
+
+  const first = start()
+  const { api } = first.gateway
+
+  return {
+    ...first,
+    api,
+    clock,
+    storage,
+    far,
+    calls,
+    start,
+    /** Sets the address of the proxy and turns cloud mode on. */
+    async enable() {
+      await api.settings.update({ cloudUrl: CLOUD })
+      return api.cloud.enable()
+    },
+    /** Nothing comes through from now on, or everything again. */
+    cut(isNow = true) {
+      isCut = isNow
+    },
+    /** The status of `GET /v1/models` at the proxy with a key. */
+    async atCloud(key: string): Promise<number> {
+      const headers = { authorization: `Bearer ${key}` }
+      return (await far.proxy.fetch(new Request(`${CLOUD}/v1/models`, { headers }))).status
+    },
+    /** The only gateway of the proxy. */
+    async tenant() {
+      const { tenants } = await far.proxy.tenants.list()
+      return far.proxy.tenant(tenants[0]?.id ?? '').api
+    },
+    /** Has the gateway's own exchanges come to their end, after so much time at both ends. */
+    async after(ms: number) {
+      const step = ms > 10_000 ? 5_000 : 250
+      for (let left = ms; left > 0; left -= step) {
+        await Promise.all([clock.advance(Math.min(step, left)), far.clock.advance(Math.min(step, left))])
+        for (let busy = 0; busy < 100 && open > 0; busy++) await turns(1)
+        await turns(4)
+      }
+    },
+  }
+}
+
+/** Long enough for what waits for no time: cryptography has threads of its own. */
+export async function turns(count = 15) {
+  for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve))
+}
