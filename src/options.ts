@@ -73,7 +73,7 @@ export interface GatewayOptions {
   fetchMedia?: boolean
   /**
    * Are providers of Chat Completions asked for the usage of streams whose clients do not ask, so that it is counted? Default `false`: such
-   * streams pass through as they are. The event that tells nothing else is kept from those clients.
+   * streams pass through as they are. The event that holds nothing else is kept from those clients.
    */
   askForUsage?: boolean
   /**

@@ -26,5 +26,5 @@ export function callerFormatsOf(path: string): WireFormat[] {
 /** The path of the model listing, which any page may read (spec.md, Models). */
 export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
 
-/** Google's first: its methods may stand behind a model's name that looks like another path, and its key among other headers. */
+/** Google's first: its methods may follow a model's name that looks like another path, and its key among other headers. */
 const candidates = [...formats].reverse()

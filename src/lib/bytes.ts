@@ -95,7 +95,7 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 export const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length))
 
 /**
- * Makes a function that tells whether bytes contain one of the texts. It searches for each text's rarest byte, so that most bytes are
+ * Makes a function that returns whether bytes contain one of the texts. It searches for each text's rarest byte, so that most bytes are
  * skipped at native speed.
  */
 export function createFinder(texts: readonly string[]): (bytes: Uint8Array) => boolean {

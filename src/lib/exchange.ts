@@ -27,7 +27,7 @@ export interface Exchange {
   copyHeaders(names: ReadonlySet<string>, into: Record<string, string>): void
   /**
    * Reads the body; may be called once. Rejects with `PAYLOAD_TOO_LARGE` as soon as it has more than `maxBytes`. That the client leaves ends
-   * it sooner or later; `onAbort` tells it, too.
+   * it sooner or later; `onAbort` reports it, too.
    */
   body(maxBytes: number): Promise<Uint8Array>
   /**

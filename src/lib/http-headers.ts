@@ -22,7 +22,7 @@ export function requireJson(exchange: Headers): void {
     )
 }
 
-/** Throws `UNSUPPORTED_MEDIA_TYPE` when the body is said to be compressed, or in an encoding other than UTF-8 or ASCII. */
+/** Throws `UNSUPPORTED_MEDIA_TYPE` when its headers declare the body to be compressed, or in an encoding other than UTF-8 or ASCII. */
 export function requirePlainUtf8(exchange: Headers): void {
   const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity')

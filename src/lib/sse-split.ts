@@ -51,14 +51,14 @@ const NOTHING = new Uint8Array(0)
 /** The end of an event has up to four bytes. */
 const SEAM = 3
 
-/** The end of an event that lies on both sides of a seam: index behind it in `chunk`, 0 when the chunk itself shows that it was the end. */
+/** The end of an event that lies on both sides of a seam: index after it in `chunk`, 0 when the chunk itself shows that it was the end. */
 function endAcross(seam: Uint8Array, chunk: Uint8Array): number | undefined {
   if (seam.length === 0) return undefined
   const end = endOfLastEvent(concatBytes([seam, chunk.subarray(0, SEAM)]))
   return end < seam.length ? undefined : end - seam.length
 }
 
-/** Index behind the last event that is complete within `bytes`, or 0 when none is. */
+/** Index after the last event that is complete within `bytes`, or 0 when none is. */
 function endOfLastEvent(bytes: Uint8Array): number {
   for (let at = bytes.lastIndexOf(LF); at > 0; at = bytes.lastIndexOf(LF, at - 1)) {
     const before = bytes[at - 1]

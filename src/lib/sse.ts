@@ -15,7 +15,7 @@ export const MAX_EVENT = 16 * 1024 * 1024
 
 /**
  * Parses events from text that arrives in pieces: accepts every line ending, also split over two pieces, and skips comments and a byte
- * order mark. With `bareJson`, JSON that stands alone behind the first event is one too. Linear in the length of the input. Throws
+ * order mark. With `bareJson`, JSON that stands alone after the first event is one too. Linear in the length of the input. Throws
  * `UPSTREAM_INVALID` when an event is longer than 16 MiB.
  */
 export function createSseParser(
@@ -114,7 +114,7 @@ export interface StreamParser {
 /** How a stream is divided into events. */
 export type StreamFraming = (onEvent: (event: SseEvent) => void) => StreamParser
 
-/** Server-sent events, which nearly all streams are. Google and others tell of some errors by JSON that stands alone. */
+/** Server-sent events, which nearly all streams are. Google and others report some errors by JSON that stands alone. */
 export const sseFraming: StreamFraming = (onEvent) => {
   const parser = createSseParser(onEvent, { bareJson: true })
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // the parser looks for one
@@ -142,7 +142,7 @@ function isField(name: string, text: string, from: number, end: number): boolean
   return text.startsWith(name, from) && (after === end || text[after] === ':')
 }
 
-/** What stands behind the colon, without one space; nothing where there is no colon. */
+/** What follows the colon, without one space; nothing where there is no colon. */
 function valueBehind(text: string, colon: number, end: number): string {
   return text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1, end)
 }

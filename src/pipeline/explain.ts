@@ -103,7 +103,7 @@ async function explainTargets(
     return refusals.get(route)
   }
 
-  /** Is there another model behind it, for which the last attempt is kept? */
+  /** Does another model follow it, for which the last attempt is kept? */
   async function isBeforeAnother(at: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
       if (later > at && isFree(route, cooldowns[later]) && modelOf(route) !== only && !(await refused(route)))

@@ -17,7 +17,7 @@ export interface Failure {
   status: number
   /** The provider's status, where the client gets another one. */
   upstreamStatus?: number
-  /** What the provider said, or what happened. Fit for the client: it contains no secret. */
+  /** The provider's message, or what happened. Fit for the client: it contains no secret. */
   message: string
   /** Is the message the provider's own? */
   isQuoted?: boolean
@@ -32,7 +32,7 @@ export interface Failure {
   isInviting?: boolean
   /** The network error's code, such as `ECONNREFUSED`. */
   code?: unknown
-  /** The error that nobody has foreseen, of a failure that is the gateway's own. */
+  /** The unexpected error of a failure that is the gateway's own. */
   cause?: unknown
   /** The provider's JSON error body, which may go to the client. */
   body?: Uint8Array

@@ -55,7 +55,7 @@ export function createObserver(hooks: readonly Hooks[], logger: Logger, backgrou
   function log(...line: Parameters<Logger['error']>) {
     try {
       logger.error(...line)
-    } catch {} // a logger that throws cannot be told of it
+    } catch {} // there is no logger for the error of a logger
   }
 
   const onError = calling(({ onError }) => onError)

@@ -31,7 +31,7 @@ export interface KnownKeysDependencies {
 
 /** The credentials of all connections, since a provider may quote any of them. Those that cannot be decrypted are left out. */
 export interface KnownKeys {
-  /** The longest first, as one may be the beginning of another; also as they are spelt within JSON. Waits 1 s at most for the storage. */
+  /** The longest first, as one may be the beginning of another; also as they are escaped within JSON. Waits 1 s at most for the storage. */
   list(): Promise<readonly string[]>
   /** Finds the credentials of these connections, all that there are, in a text; `undefined` until they are decrypted. */
   finderFor(connections: readonly ConnectionRecord[]): QuotedKeyFinder | undefined

@@ -24,7 +24,7 @@ function catalogProblem(catalog: Catalog): string | undefined {
       const problem = provider === defaultCatalog[id] ? undefined : providerProblem(provider, `catalog.${id}`)
       if (problem) return problem
     }
-  } catch {} // what throws when it is read may be read another day; the request that does is told
+  } catch {} // a member that throws is read again by the request that needs it, which then fails
   return undefined
 }
 

@@ -35,7 +35,7 @@ export function traitsFor(
   return known?.maxOutputTokens === undefined ? traits : { ...traits, maxOutputTokens: known.maxOutputTokens }
 }
 
-/** `anthropic/claude-opus-4.8:free`, `us.anthropic.claude-…`, `accounts/fireworks/models/…`: the name behind what hosts put before it. */
+/** `anthropic/claude-opus-4.8:free`, `us.anthropic.claude-…`, `accounts/fireworks/models/…`: the name without what hosts put before it. */
 const bareName = (model: string): string =>
   model
     .toLowerCase()

@@ -18,7 +18,7 @@ export interface HealthEntry {
   state: 'counting' | 'cooling' | 'half-open' | 'probing'
   /** The class of the last failure. */
   reason: FailureClass
-  /** What the provider said with the last failure, or what happened. */
+  /** The provider's message of the last failure, or what happened. */
   message: string
   /** Consecutive failures. */
   failures: number

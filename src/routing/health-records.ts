@@ -19,7 +19,7 @@ interface ProbedTarget {
   now: number
 }
 
-/** Notes that a call is under way, on all that stands against its target. Answers how to tell its end, which gives the probes back. */
+/** Notes that a call is under way, on all that stands against its target. Returns the function that ends it, which gives the probes back. */
 export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: ProbeEnding) => void {
   let settle: (ending: ProbeEnding) => void = () => {}
   const ended = new Promise<ProbeEnding>((resolve) => {
@@ -108,7 +108,7 @@ const MAX_RECORDS = 1_000
 export function createHealthRecords(): HealthRecords {
   const records = new Map<string, HealthRecord>()
 
-  /** Another instance may have changed the connection, and told nobody but the storage. */
+  /** Another instance may have changed the connection in the storage. */
   function read(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord | undefined {
     const key = keyOf(subjectOf(target, level, combo))
     const record = records.get(key)

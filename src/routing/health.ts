@@ -128,7 +128,7 @@ const isDue = ({ retryAt, probing }: HealthRecord, now: number) => retryAt !== u
 export function createHealth({ clock, random }: { clock: Clock; random: () => number }): Health {
   const records = createHealthRecords()
   const windows = createCallWindows(() => clock.now())
-  let order = 0 // of calls and cooldowns, which time alone does not tell
+  let order = 0 // of calls and cooldowns, as several may have the same time
 
   function under(terms: ScopedTerms): TargetHealth {
     const { combo } = terms

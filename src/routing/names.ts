@@ -48,7 +48,7 @@ function missingProvider(model: string, { catalog, connections, isConnected }: M
   })?.provider
 }
 
-/** What is known of the models behind the active connections, by each name that they go by. */
+/** What is known of the models of the active connections, by each name that they go by. */
 export interface KnownWorld {
   catalog: Catalog
   connections: ReadonlyMap<string, readonly ConnectionRecord[]>
@@ -74,7 +74,7 @@ export function* knownNames({ catalog, connections, combos, aliases, customModel
     const [first] = connections.get(providerAlias) ?? []
     if (first && type === 'llm' && id.trim() !== '') yield `${namesOf(catalog, first).output}/${id.trim()}`
   }
-  // Whoever wrote a model into an alias or a combo knew it, and for a compatible provider nobody else may.
+  // A model in an alias or a combo is known to the operator; for a compatible provider there may be no other source.
   for (const { model } of aliases) if (leads(model)) yield model
   for (const { entries } of combos.values()) for (const { name } of entries) if (leads(name)) yield name
 }

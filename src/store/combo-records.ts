@@ -106,7 +106,7 @@ export function createComboRecords(records: WritableRecords<ComboRecord>): Combo
       let removed: ComboRecord | undefined
       await retryLostRace(async () => {
         const record = (await settled()).find(has(id))?.record
-        if (!record || (removed && isSame(record, removed))) return true // gone, or shown by a list that lags behind
+        if (!record || (removed && isSame(record, removed))) return true // gone, or shown by a list that is late
         const taken = await records.remove(record.name, (current) => isSame(current, record))
         removed = taken?.record ?? removed
         return false

@@ -13,7 +13,7 @@ import { isProvenKey, type Vault } from './vault.ts'
 /** The parts of a client key that a request sees. */
 export type PresentedKey = Pick<ApiKey, 'id' | 'name' | 'isActive'> & { digest: string }
 
-/** Finds the client key behind a credential. */
+/** Finds the client key of a credential. */
 export interface Keyring {
   /**
    * The key; `undefined` when the credential is no key of this gateway. Rejects with `STORAGE_FAILED`, also when its record is not as a

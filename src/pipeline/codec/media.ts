@@ -28,8 +28,8 @@ const MAX_MEDIA = 20
 const MAX_AT_ONCE = 4
 
 /**
- * The turns with the bytes of `parts` in place of their addresses; each address is asked once a request for each thing that it is said to
- * be. Refuses what cannot be had, by its path. A request that nobody waits for is only checked.
+ * The turns with the bytes of `parts` in place of their addresses; each address is fetched once a request for each type that is declared of
+ * it. Refuses what cannot be had, by its path. A request that is only explained is only checked.
  */
 export async function fetchMedia(
   turns: readonly Turn[],

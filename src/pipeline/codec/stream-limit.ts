@@ -7,7 +7,7 @@ export interface StreamLimit<Said> {
 }
 
 /**
- * The limit of a translated stream, of which the writers of some formats keep all that is said to the end. Other things than text count by
+ * The limit of a translated stream, of which the writers of some formats keep all text to the end. Other things than text count by
  * their JSON.
  */
 export function limitEvents(

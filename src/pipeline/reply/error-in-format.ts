@@ -37,7 +37,7 @@ function withRemark(body: unknown, remark: string): unknown {
   return { ...body, error: { ...error, message: joined(String(error.message), remark) } }
 }
 
-/** A message with a remark behind it, if there is one. */
+/** A message, followed by a remark if there is one. */
 export const joined = (message: string, remark: string): string =>
   remark === '' ? message : `${sentence(message)} ${remark}`.trimStart()
 

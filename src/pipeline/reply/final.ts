@@ -69,7 +69,7 @@ export function withAttempts(error: GatewayError, steps: readonly RequestStep[],
 /** Can only the client fix it? */
 const isOfClient = (failure: Failure) => failureRules[failure.class].fault === 'client'
 
-/** SDKs are told not to retry: the gateway has done so where it helps. */
+/** Makes SDKs not retry: the gateway has done so where it helps. */
 const NO_RETRY = { 'x-should-retry': 'false' }
 
 /** Headers of the provider that the gateway's own replace. */

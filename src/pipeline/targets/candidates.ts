@@ -74,7 +74,7 @@ function addCooling({ route, dueAt, isFirm }: CoolingTarget, cooling: CoolingTar
   cooling.splice(later < 0 ? cooling.length : later, 0, { route, dueAt, isFirm })
 }
 
-/** Has the request not fitted into a window of that size? By the catalog, else as the provider said; any where neither is known. */
+/** Has the request not fitted into a window of that size? By the catalog, else by the provider's refusal; any where neither is known. */
 export function isTooSmall(target: RouteTarget, { request, failures }: Progress): boolean {
   const sizeOf = (one: RouteTarget) => contextWindowOf(request.context.catalog, one)
   return failures.some(({ route, failure }) => {

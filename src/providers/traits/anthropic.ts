@@ -68,7 +68,7 @@ export const anthropic: readonly TargetDifference[] = [
     outputFormats: [],
     reasoning: { by: 'budget', refusesForcedTool: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
-  // What the API itself can be told of thoughts that no longer fit; elsewhere it would be said in other ways.
+  // The setting by which the API itself drops reasoning that no longer fits; other hosts have other ways.
   {
     formats,
     providers: /^anthropic$/,

@@ -1,7 +1,7 @@
 import { anthropic } from './anthropic.ts'
 import type { TargetDifference } from './difference.ts'
 
-/** What the models behind Converse differ in: its reference by model, October 2026, and the profiles of https://github.com/pydantic/pydantic-ai. */
+/** How the models of Converse differ: its reference by model, October 2026, and the profiles of https://github.com/pydantic/pydantic-ai. */
 const rows: readonly TargetDifference[] = [
   { models: /^(?!claude|nova|(?:mi|mag|pix)(?:ni)?stral)/, lacks: ['topK'] },
   {
@@ -14,7 +14,7 @@ const rows: readonly TargetDifference[] = [
     stopFields: ['/stop_sequence'],
     reasoning: { by: 'adaptive' },
   },
-  // The generations are those of Anthropic's own service. That no tool may be called can only be said by telling of none.
+  // The generations are those of Anthropic's own service. A request whose tools must not be called can only leave them out.
   ...anthropic
     .filter(isOfClaude)
     .map(({ toolChoices, ...row }) =>

@@ -26,8 +26,8 @@ const OWN: readonly OptionName[] = [
 ]
 
 /**
- * Every other provider of OpenAI's formats. A vendor gets what all of them are known to take, and what it takes besides is said in its own row;
- * a server that a user brings gets what its clients have said, for who can tell what it makes of it.
+ * Every other provider of OpenAI's formats. A vendor gets what all of them are known to take, and what it takes besides is in its own row;
+ * a server that a user brings gets what its clients send, as it is not known what it takes.
  */
 export const followers: readonly TargetDifference[] = [
   {
@@ -75,7 +75,7 @@ export const followers: readonly TargetDifference[] = [
     models: /^gpt-oss/,
     reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'], field: 'reasoning' },
   },
-  // Claude and Gemini behind a door like OpenAI's: late instructions would be put first, and the newest do not sample.
+  // Claude and Gemini by an API like OpenAI's: late instructions would be put first, and the newest do not sample.
   { formats: chat, models: /^(?:claude|gemini|gemma)/, lateSystem: false },
   {
     formats: chat,

@@ -35,7 +35,7 @@ export const google: readonly TargetDifference[] = [
     models: /^gemini-2\.5-pro/,
     reasoning: { efforts: ['minimal', 'low', 'medium', 'high', 'xhigh'], minBudget: 128, maxBudget: 32_768 },
   },
-  // Those that draw want all that they have said with its signature: …/thought-signatures and …/image-generation.
+  // Those that make images want all of their own parts with their signatures: …/thought-signatures and …/image-generation.
   { formats: native, models: /^gemini-[3-9].*image/, signsAnswers: true },
   { formats: native, models: /^gemma-?4/, reasoning: { by: 'level', efforts: ['minimal', 'high'] } },
   {

@@ -9,7 +9,7 @@ const SAMPLING = ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 
  * 2026; what https://github.com/pydantic/pydantic-ai and https://github.com/BerriAI/litellm measured.
  */
 export const openai: readonly TargetDifference[] = [
-  // Everything that thinks: the o series, and all from GPT-5 on.
+  // Everything that reasons: the o series, and all from GPT-5 on.
   {
     formats,
     models: /^(?:o\d|gpt-[5-9]|codex)/,
@@ -48,7 +48,7 @@ export const openai: readonly TargetDifference[] = [
     reasoning: { by: 'none' },
   },
   { formats, models: /^chat-latest/, lacks: [...SAMPLING, 'stop'], reasoning: { by: 'none' } },
-  // Marks of caching and tools beside thoughts: the one came with GPT-5.6, the other ended here with 5.2. Routers have a way around.
+  // Marks of caching, and tools beside reasoning: the one came with GPT-5.6, the other ended here with 5.2. Routers have a way around.
   { formats, models: /^(?:o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/, lacks: ['cacheOptions'], cacheMarks: 'none' },
   {
     formats: chat,

@@ -10,7 +10,7 @@ const ALL_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
  * https://github.com/earendil-works/pi.
  */
 export const vendors: readonly TargetDifference[] = [
-  // Thinks unless told not to, and then neither samples nor can be made to call; wants the field of its thoughts in each of its turns.
+  // Reasons unless that is disabled, and then neither samples nor can be made to call; wants the field of its reasoning in each of its turns.
   {
     formats,
     providers: /^deepseek$/,

@@ -45,7 +45,7 @@ export function createGoogleTokens(clock: Clock): GoogleTokens {
 const MAX_ACCOUNTS = 1_000
 const MARGIN_S = 60
 
-/** Always this address, not the one in a key file: whoever receives the assertion can use it. */
+/** Always this address, not the one in a key file: every receiver of the assertion can use it. */
 const ADDRESS = 'https://oauth2.googleapis.com/token'
 
 /** Exchanges a signed assertion for a token (RFC 7523). */

@@ -37,7 +37,7 @@ const bedrockRules: CloudRules = {
   },
   credentialProblem: (apiKey) =>
     ACCESS_KEY.test(apiKey) && !awsCredentials(apiKey)
-      ? 'Access keys of AWS are sent as "<access key id>:<secret access key>", with ":<session token>" behind them if they have one.'
+      ? 'Access keys of AWS are sent as "<access key id>:<secret access key>", followed by ":<session token>" if they have one.'
       : undefined,
 }
 
@@ -52,7 +52,7 @@ const vertexRules: CloudRules = {
     if (format !== undefined)
       return 'Vertex AI is asked in the format of each model; leave "providerSpecificData.format" out.'
     if (project || apiKey === undefined || API_KEY.test(apiKey) || serviceAccount(apiKey)?.project) return undefined
-    return 'Vertex AI needs "providerSpecificData.project", the id of a project of Google Cloud, unless the credential tells it.'
+    return 'Vertex AI needs "providerSpecificData.project", the id of a project of Google Cloud, unless the credential has it.'
   },
   credentialProblem: (apiKey) =>
     apiKey.startsWith('{') && !serviceAccount(apiKey)

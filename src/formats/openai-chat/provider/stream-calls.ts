@@ -14,7 +14,7 @@ export interface StreamChoiceContext extends ReadContext {
   keys: { next: number }
 }
 
-/** Reads tool calls from deltas. Several may be open at once, told apart by an index that vendors set wrongly in many ways. */
+/** Reads tool calls from deltas. Several may be open at once, distinguished by an index that vendors set wrongly in many ways. */
 interface ToolCallReader {
   observe(entry: JsonObject): void
   /** Closes the calls that are complete, when the answer goes on with another part. */

@@ -215,7 +215,7 @@ export function wireImage({ source }: ImagePart, { newId, responseWarnings }: Wr
   return []
 }
 
-/** Sets the status of an item, if items of its type have one that tells whether they are complete. */
+/** Sets the status of an item, if items of its type have one that says whether they are complete. */
 export function setStatus(item: WireOutputItem, status: WireItemStatus) {
   if (item.type === 'message' || item.type === 'function_call') item.status = status
   else if (item.type === 'shell_call' || item.type === 'local_shell_call') item.status = status
