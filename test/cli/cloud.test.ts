@@ -48,7 +48,7 @@ COLLECTION  ID  KEPT  AT
 keys        k1  home  2026-01-01T00:00:00.000Z
 `
 
-test('shows the state of the mirror, with its conflicts below', async () => {
+test('signalbox cloud shows the state of the mirror, with its conflicts below', async () => {
   const state = { cloudEnabled: true, cloudUrl: 'https://c.test', lastSuccessAt: null, lagMs: 0, lastError: null }
   const { out, sent } = await run([], { GET: { ...state, conflicts: [conflict] } })
   assert.is(

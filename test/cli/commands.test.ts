@@ -41,7 +41,7 @@ async function run(url: string, args: string[], { env = {}, input = '' }: { env?
   return { code, out, err }
 }
 
-test('lists, makes, changes and deletes combos', async ({ url, door }) => {
+test('a command lists, makes, changes and deletes combos', async ({ url, door }) => {
   assert.equal(await run(url, ['combos']), {
     code: 0,
     out: 'There are no combos. Make one: signalbox combos create <name> <model...>\n',
@@ -76,7 +76,7 @@ test('lists, makes, changes and deletes combos', async ({ url, door }) => {
   assert.is((await door.gateway.api.combos.list()).combos.length, 1)
 })
 
-test('sets every member of a connection that has an option', async ({ url, door }) => {
+test('a command sets every member of a connection that has an option', async ({ url, door }) => {
   const options = [
     ['--base-url', 'http://10.0.0.5:8000/v1'],
     ['--prefix', 'lab'],
@@ -120,7 +120,7 @@ test('sets every member of a connection that has an option', async ({ url, door 
   assert.not.match(changed.out, /draining|priority/)
 })
 
-test('keeps aliases that exist from being made, and unknown ones from being changed', async ({ url }) => {
+test('a command keeps aliases that exist from being made, and unknown ones from being changed', async ({ url }) => {
   assert.is((await run(url, ['aliases', 'create', 'quick', 'openai/a'])).code, 0)
   assert.equal(await run(url, ['aliases', 'create', 'quick', 'openai/b']), {
     code: 1,
@@ -137,7 +137,7 @@ test('keeps aliases that exist from being made, and unknown ones from being chan
   assert.is((await run(url, ['aliases', 'delete', 'quick'])).code, 0)
 })
 
-test('changes the type of a custom model, or nothing', async ({ url, door }) => {
+test('a command changes the type of a custom model, or nothing', async ({ url, door }) => {
   await run(url, ['models', 'create', 'lab/vendor/large', '--type', 'embedding'])
   await run(url, ['models', 'create', '--provider', 'lab', '--id', 'small'])
   assert.is(
@@ -157,7 +157,7 @@ test('changes the type of a custom model, or nothing', async ({ url, door }) => 
   assert.is((await run(url, ['models', 'delete', 'lab/vendor/large'])).code, 0)
 })
 
-test('shows and changes the settings', async ({ url, door }) => {
+test('a command shows and changes the settings', async ({ url, door }) => {
   const changed = await run(url, ['settings', 'update', '--require-api-key', '--cloud-url', 'https://c.test/v1'])
   assert.match(changed.out, /^requireApiKey {9}true\ncloudUrl {14}https:\/\/c\.test\nhealth\.failureShare {3}0\.5$/m)
   await run(url, ['settings', 'update', '--no-require-api-key', '--data', '{"timeouts":{"idleMs":5000}}'])
@@ -167,7 +167,7 @@ test('shows and changes the settings', async ({ url, door }) => {
   assert.equal(JSON.parse(out), await door.gateway.api.settings.get())
 })
 
-test('shows a key whole when it is made or asked for, and otherwise its end', async ({ url }) => {
+test('a command shows a key whole when it is made or asked for, and otherwise its end', async ({ url }) => {
   const { out: made } = await run(url, ['keys', 'create', 'mine'])
   const [key = ''] = /sbx_\S+/.exec(made) ?? []
   assert.is(key.length > 40, true, made)
@@ -179,7 +179,7 @@ test('shows a key whole when it is made or asked for, and otherwise its end', as
   }
 })
 
-test('asks for an id when several records have the name', async ({ url, door }) => {
+test('a command asks for an id when several records have the name', async ({ url, door }) => {
   const { keys } = door.gateway.api
   const one = await keys.create({ name: 'twin' })
   const other = await keys.create({ name: 'twin' })
@@ -193,7 +193,7 @@ test('asks for an id when several records have the name', async ({ url, door }) 
   assert.match((await run(url, ['keys', 'get', one.id])).err, /^Key not found\.$/m)
 })
 
-test('cuts nothing off, keeps columns aligned, and lets no name move the cursor', async ({ url, door }) => {
+test('a command cuts nothing off, keeps columns aligned, and lets no name move the cursor', async ({ url, door }) => {
   const { keys } = door.gateway.api
   await keys.create({ name: 'a'.repeat(200) })
   await keys.create({ name: '日本語' })
@@ -234,7 +234,7 @@ const refused: Array<[args: string[], says: RegExp]> = [
 ]
 
 for (const [args, says] of refused) {
-  test(`is refused as ${args.join(' ')}`, async ({ url }) => {
+  test(`a command is refused as ${args.join(' ')}`, async ({ url }) => {
     const { code, out, err } = await run(url, args, { input: '{}' })
     assert.equal([code, out], [args[0] === 'constructor' ? 2 : 1, ''])
     assert.match(err.trimEnd(), says)
@@ -242,7 +242,7 @@ for (const [args, says] of refused) {
   })
 }
 
-test('names the variable that does not hold what was asked for', async ({ url }) => {
+test('a command names the variable that does not hold what was asked for', async ({ url }) => {
   const create = ['connections', 'create', 'openai', '--api-key-env', 'OWN_KEY']
   assert.is((await run(url, create)).err, 'The variable OWN_KEY is not set.\n')
   assert.is((await run(url, create, { env: { OWN_KEY: ' ' } })).err, 'The variable OWN_KEY is empty.\n')
@@ -252,7 +252,7 @@ test('names the variable that does not hold what was asked for', async ({ url })
   assert.match(nowhere.err, /^SIGNALBOX_URL must be the absolute address/)
 })
 
-test('takes the token from standard input', async ({ url }) => {
+test('a command takes the token from standard input', async ({ url }) => {
   const { code } = await run(url, ['keys', '--token', '-'], {
     env: { SIGNALBOX_ADMIN_TOKEN: 'wrong' },
     input: `${TOKEN}\r\n`,
@@ -260,7 +260,7 @@ test('takes the token from standard input', async ({ url }) => {
   assert.is(code, 0)
 })
 
-test('says that /v1 is not part of the address', async ({ url }) => {
+test('a command says that /v1 is not part of the address', async ({ url }) => {
   const { code, err } = await run(`${url}/v1`, ['keys'])
   assert.is(code, 1)
   assert.match(err, /The address goes without \/v1 here\.\n$/)

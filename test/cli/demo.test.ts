@@ -36,7 +36,7 @@ demo('streams an answer that found its way around a failure', async ({ baseUrl }
   assert.ok((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) > 1_000, 'word by word')
 })
 
-demo('answers whole, and speaks to clients of every format', async ({ baseUrl }) => {
+demo('signalbox --demo answers whole, and speaks to clients of every format', async ({ baseUrl }) => {
   const ask = async (path: string, model: string, more: object = {}) => {
     const body = JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...more })
     const response = await fetch(baseUrl + path, {
@@ -66,7 +66,7 @@ demo('answers whole, and speaks to clients of every format', async ({ baseUrl })
   )
 })
 
-demo('lists its combos and says what else it has', async ({ baseUrl }) => {
+demo('signalbox --demo lists its combos and says what else it has', async ({ baseUrl }) => {
   const { data } = (await (await fetch(`${baseUrl}/v1/models`)).json()) as { data: Array<{ id: string }> }
   const ids = data.map(({ id }) => id)
   for (const id of ['demo', 'demo-messages', 'demo/broken', 'demo/storyteller']) assert.ok(ids.includes(id), id)
@@ -75,30 +75,33 @@ demo('lists its combos and says what else it has', async ({ baseUrl }) => {
   assert.match(await unknown.text(), /has the models \\"broken\\" and \\"storyteller\\"/)
 })
 
-demo('joins what the user has and leaves nothing in the data folder', async ({ data, baseUrl, token, command }) => {
-  const api = `${baseUrl}/api`
-  await manage(`${api}/connections`, token, { body: { provider: 'openai', apiKey: 'sk-0123456789' } })
-  await manage(`${api}/combos`, token, { body: { name: 'mine', models: ['demo/storyteller'] } })
-  assert.is((await manage(`${api}/combos`, token, { body: { name: 'demo', models: ['openai/x'] } })).status, 400)
-  assert.equal(await names(`${api}/combos`, token, 'combos'), ['demo', 'demo-messages', 'mine'])
-  await command?.stop()
-  for (const name of await readdir(data)) {
-    assert.not.match(await readFile(join(data, name), 'latin1'), /demo\.invalid|demo\/broken|demo-messages/, name)
-  }
+demo(
+  'signalbox --demo joins what the user has and leaves nothing in the data folder',
+  async ({ data, baseUrl, token, command }) => {
+    const api = `${baseUrl}/api`
+    await manage(`${api}/connections`, token, { body: { provider: 'openai', apiKey: 'sk-0123456789' } })
+    await manage(`${api}/combos`, token, { body: { name: 'mine', models: ['demo/storyteller'] } })
+    assert.is((await manage(`${api}/combos`, token, { body: { name: 'demo', models: ['openai/x'] } })).status, 400)
+    assert.equal(await names(`${api}/combos`, token, 'combos'), ['demo', 'demo-messages', 'mine'])
+    await command?.stop()
+    for (const name of await readdir(data)) {
+      assert.not.match(await readFile(join(data, name), 'latin1'), /demo\.invalid|demo\/broken|demo-messages/, name)
+    }
 
-  const later = signalbox(['--data', data])
-  const laterUrl = await later.baseUrl()
-  assert.equal(await names(`${laterUrl}/api/combos`, token, 'combos'), ['mine'])
-  assert.equal(await names(`${laterUrl}/api/connections`, token, 'connections'), ['OpenAI'])
-  for (const model of ['demo', 'mine']) {
-    const response = await chat(laterUrl, model)
-    assert.is(response.status, 404)
-    assert.match(await response.text(), /does not exist|cannot be reached: none of its names/)
-  }
-  await later.stop()
-})
+    const later = signalbox(['--data', data])
+    const laterUrl = await later.baseUrl()
+    assert.equal(await names(`${laterUrl}/api/combos`, token, 'combos'), ['mine'])
+    assert.equal(await names(`${laterUrl}/api/connections`, token, 'connections'), ['OpenAI'])
+    for (const model of ['demo', 'mine']) {
+      const response = await chat(laterUrl, model)
+      assert.is(response.status, 404)
+      assert.match(await response.text(), /does not exist|cannot be reached: none of its names/)
+    }
+    await later.stop()
+  },
+)
 
-demo('stands in for a combo of the same name, says so, and gives it back', async () => {
+demo('signalbox --demo stands in for a combo of the same name, says so, and gives it back', async () => {
   const data = await temporaryFolder()
   const before = signalbox(['--data', data])
   const token = await before.baseUrl().then(() => tokenIn(before))

@@ -44,11 +44,11 @@ async function expectFailure({ args, env = {}, code, says }: Failure): Promise<v
   assert.is(command.stdout, '', what)
 }
 
-failures('says which option is wrong, with exit code 2', () =>
+failures('signalbox that cannot start says which option is wrong, with exit code 2', () =>
   expectFailure({ args: ['--prot', '1'], code: 2, says: /Unknown option "--prot"\. Did you mean "--port"\?/ }),
 )
 
-failures('says what to do about an address that cannot be had', async ({ used, port }) => {
+failures('signalbox that cannot start says what to do about an address that cannot be had', async ({ used, port }) => {
   const on = (...args: string[]) => ['--data', used, ...args]
   const taken = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken: .* --port ${port + 1}`)
   await Promise.all([
@@ -66,39 +66,45 @@ failures('says what to do about an address that cannot be had', async ({ used, p
   ])
 })
 
-failures('names both ways out when it would open a gateway that asks for no key to the network', async ({ used }) => {
-  const says =
-    /--host 0\.0\.0\.0 opens this gateway to the network while no key is required .* PATCH \/api\/settings with \{"requireApiKey":true\}.* --config file.* add --open\.$/m
-  await expectFailure({ args: ['--data', used, '--host', '0.0.0.0'], code: 1, says })
-  const data = join(await temporaryFolder(), 'data')
-  const fresh = signalbox(['--data', data, '--host', '0.0.0.0', '--demo'])
-  assert.equal(await fresh.ended, { code: 1, signal: null })
-  assert.match(fresh.stderr, says)
-  const next = signalbox(['--data', data])
-  await next.baseUrl()
-  assert.is(tokenIn(next).length, 53, 'the token is still to be shown')
-  await next.stop()
-})
-
-failures('says what is wrong with the file of --config, and makes no data folder', async () => {
-  const folder = await temporaryFolder()
-  const config = join(folder, 'signalbox.yaml')
-  const data = join(folder, 'data')
-  await writeFile(config, 'connections:\n  main:\n    provider: openai\n    apiKey: $' + '{OPENAI_KEY}\n')
-  const args = ['--data', data, '--config', config]
-  await expectFailure({
-    args,
-    code: 1,
-    says: /signalbox\.yaml: connections\.main\.apiKey needs the variable OPENAI_KEY/,
-  })
-  assert.not.ok(existsSync(data))
-  const refused = signalbox(args, { env: { OPENAI_KEY: 'with blanks in it' } })
-  assert.equal(await refused.ended, { code: 1, signal: null })
-  assert.match(refused.stderr, /signalbox\.yaml: connections\.main: "apiKey" must be the bare key/)
-})
+failures(
+  'signalbox that cannot start names both ways out when it would open a gateway that asks for no key to the network',
+  async ({ used }) => {
+    const says =
+      /--host 0\.0\.0\.0 opens this gateway to the network while no key is required .* PATCH \/api\/settings with \{"requireApiKey":true\}.* --config file.* add --open\.$/m
+    await expectFailure({ args: ['--data', used, '--host', '0.0.0.0'], code: 1, says })
+    const data = join(await temporaryFolder(), 'data')
+    const fresh = signalbox(['--data', data, '--host', '0.0.0.0', '--demo'])
+    assert.equal(await fresh.ended, { code: 1, signal: null })
+    assert.match(fresh.stderr, says)
+    const next = signalbox(['--data', data])
+    await next.baseUrl()
+    assert.is(tokenIn(next).length, 53, 'the token is still to be shown')
+    await next.stop()
+  },
+)
 
 failures(
-  'leaves nothing behind when the port is taken on the first start, so that the next one shows the token',
+  'signalbox that cannot start says what is wrong with the file of --config, and makes no data folder',
+  async () => {
+    const folder = await temporaryFolder()
+    const config = join(folder, 'signalbox.yaml')
+    const data = join(folder, 'data')
+    await writeFile(config, 'connections:\n  main:\n    provider: openai\n    apiKey: $' + '{OPENAI_KEY}\n')
+    const args = ['--data', data, '--config', config]
+    await expectFailure({
+      args,
+      code: 1,
+      says: /signalbox\.yaml: connections\.main\.apiKey needs the variable OPENAI_KEY/,
+    })
+    assert.not.ok(existsSync(data))
+    const refused = signalbox(args, { env: { OPENAI_KEY: 'with blanks in it' } })
+    assert.equal(await refused.ended, { code: 1, signal: null })
+    assert.match(refused.stderr, /signalbox\.yaml: connections\.main: "apiKey" must be the bare key/)
+  },
+)
+
+failures(
+  'signalbox that cannot start leaves nothing behind when the port is taken on the first start, so that the next one shows the token',
   async ({ port }) => {
     const data = join(await temporaryFolder(), 'data')
     await expectFailure({ args: ['--data', data, '--port', String(port)], code: 1, says: /is taken/ })
@@ -110,7 +116,7 @@ failures(
   },
 )
 
-failures('says what is wrong with the environment', async ({ used }) => {
+failures('signalbox that cannot start says what is wrong with the environment', async ({ used }) => {
   const on = (env: Record<string, string>, says: RegExp) =>
     expectFailure({ args: ['--data', used], env, code: 1, says })
   await Promise.all([
@@ -145,14 +151,17 @@ failures('never starts on data that it cannot read, and changes none of it', asy
   assert.equal(await readFile(join(foreign, 'store')), store)
 })
 
-failures('asks for the secret when the data was sealed with one of the environment', async () => {
-  const data = await temporaryFolder()
-  const sealed = signalbox(['--data', data], { env: { SIGNALBOX_SECRET: 'a secret that is long enough for this' } })
-  await sealed.baseUrl()
-  await sealed.stop()
-  await expectFailure({ args: ['--data', data], code: 1, says: /set SIGNALBOX_SECRET to the one it was made with/ })
-  assert.not.ok((await readdir(data)).includes('secret'), 'no other secret is made')
-})
+failures(
+  'signalbox that cannot start asks for the secret when the data was sealed with one of the environment',
+  async () => {
+    const data = await temporaryFolder()
+    const sealed = signalbox(['--data', data], { env: { SIGNALBOX_SECRET: 'a secret that is long enough for this' } })
+    await sealed.baseUrl()
+    await sealed.stop()
+    await expectFailure({ args: ['--data', data], code: 1, says: /set SIGNALBOX_SECRET to the one it was made with/ })
+    assert.not.ok((await readdir(data)).includes('secret'), 'no other secret is made')
+  },
+)
 
 /** A copy of a used folder with some files replaced. */
 async function dataFolder(used: string, files: Record<string, Buffer>): Promise<string> {

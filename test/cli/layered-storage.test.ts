@@ -6,7 +6,7 @@ const layers = suite('a layered storage', { ...layered() })
 
 layers.before.each((context) => void Object.assign(context, layered()))
 
-layers('reads the top where it has something, else the base', async ({ both, top, base }) => {
+layers('a layered storage reads the top where it has something, else the base', async ({ both, top, base }) => {
   await top.set('a', 'top')
   await base.set('a', 'base')
   await base.set('b', 'base')
@@ -15,21 +15,24 @@ layers('reads the top where it has something, else the base', async ({ both, top
   assert.is(await both.get('c'), undefined)
 })
 
-layers('changes and deletes each record where it lies, and makes new ones in the base', async ({ both, top, base }) => {
-  const version = await top.set('a', '1')
-  assert.is(await both.set('a', '2', { ifVersion: null }), false)
-  assert.ok(await both.set('a', '2', { ifVersion: String(version) }))
-  assert.ok(await both.set('b', '1', { ifVersion: null }))
-  assert.equal(
-    (await base.list('')).map(({ key }) => key),
-    ['b'],
-  )
-  assert.ok(await both.delete('a'))
-  assert.is(await both.delete('a'), false)
-  assert.equal(await top.list(''), [])
-})
+layers(
+  'a layered storage changes and deletes each record where it lies, and makes new ones in the base',
+  async ({ both, top, base }) => {
+    const version = await top.set('a', '1')
+    assert.is(await both.set('a', '2', { ifVersion: null }), false)
+    assert.ok(await both.set('a', '2', { ifVersion: String(version) }))
+    assert.ok(await both.set('b', '1', { ifVersion: null }))
+    assert.equal(
+      (await base.list('')).map(({ key }) => key),
+      ['b'],
+    )
+    assert.ok(await both.delete('a'))
+    assert.is(await both.delete('a'), false)
+    assert.equal(await top.list(''), [])
+  },
+)
 
-layers('lists both in the order of keys, page by page', async ({ both, top, base }) => {
+layers('a layered storage lists both in the order of keys, page by page', async ({ both, top, base }) => {
   for (const key of ['p/a', 'p/c', 'p/e', 'x']) await base.set(key, 'base')
   for (const key of ['p/b', 'p/c', 'p/f', 'y']) await top.set(key, 'top')
   const rows = (await both.list('p/')).map(({ key, value }) => `${key}=${value}`)

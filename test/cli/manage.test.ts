@@ -20,7 +20,7 @@ async function run(args: string[], { env = {}, input = '' }: { env?: Record<stri
   return { code, out: command.stdout, err: command.stderr }
 }
 
-test('make, show, pause and delete a key', async ({ url }) => {
+test('the commands of signalbox for a gateway that runs make, show, pause and delete a key', async ({ url }) => {
   const env = { SIGNALBOX_URL: url }
   const made = await run(['keys', 'create', 'mine'], { env })
   assert.equal([made.code, made.err], [0, ''])
@@ -48,7 +48,9 @@ test('make, show, pause and delete a key', async ({ url }) => {
   assert.equal(await run(['keys', 'list', '--json'], { env }), { code: 0, out: '{\n  "keys": []\n}\n', err: '' })
 })
 
-test('take a credential from standard input or a variable, and never print it', async ({ url }) => {
+test('the commands of signalbox for a gateway that runs take a credential from standard input or a variable, and never print it', async ({
+  url,
+}) => {
   const env = { SIGNALBOX_URL: url, OWN_KEY: 'sk-fedcba9876543210' }
   const piped = await run(['connections', 'create', 'openai', '--api-key', '-', '--json'], {
     env,
@@ -84,7 +86,9 @@ test('end with one line and exit code 1 when the gateway refuses or they are cal
   )
 })
 
-test('say which gateway was not reached, and ask for a token where none is given', async ({ url }) => {
+test('the commands of signalbox for a gateway that runs say which gateway was not reached, and ask for a token where none is given', async ({
+  url,
+}) => {
   const away = await run(['settings'], { env: { SIGNALBOX_URL: 'http://127.0.0.1:9' } })
   assert.is(away.code, 1)
   assert.match(
@@ -96,7 +100,7 @@ test('say which gateway was not reached, and ask for a token where none is given
   assert.match(command.stderr, /^signalbox: Send the management token.* --token or SIGNALBOX_ADMIN_TOKEN\.\n$/)
 })
 
-test('have a help each, which reaches for no gateway', async () => {
+test('the commands of signalbox for a gateway that runs have a help each, which reaches for no gateway', async () => {
   const help = await run(['--help'])
   const [, names = ''] = /^Commands: ([a-z, ]+)\./m.exec(help.out) ?? []
   assert.is(names, 'keys, connections, combos, aliases, models, settings, cloud')

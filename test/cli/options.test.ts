@@ -9,7 +9,7 @@ import { signalbox } from './command.ts'
 const options = suite('the options of signalbox')
 
 for (const version of ['16.20.2', '18.20.8', '20.9.0', '20.18.0']) {
-  options(`are not even read by Node ${version}`, () =>
+  options(`the options of signalbox are not even read by Node ${version}`, () =>
     throwsProblem(() => requireNode(version), {
       exitCode: 1,
       says: /^Node [\d.]+ is too old: install 20\.18\.1 or later, see https:\/\/nodejs\.org$/,
@@ -17,14 +17,17 @@ for (const version of ['16.20.2', '18.20.8', '20.9.0', '20.18.0']) {
   )
 }
 
-options('are read by the oldest Node that the package admits, and by all later ones', async () => {
-  const { engines }: { engines: { node: string } } = JSON.parse(
-    await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
-  )
-  for (const version of [engines.node.replace('>=', ''), '20.19.0', '21.0.0', '24.21.0']) requireNode(version)
-})
+options(
+  'the options of signalbox are read by the oldest Node that the package admits, and by all later ones',
+  async () => {
+    const { engines }: { engines: { node: string } } = JSON.parse(
+      await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+    )
+    for (const version of [engines.node.replace('>=', ''), '20.19.0', '21.0.0', '24.21.0']) requireNode(version)
+  },
+)
 
-options('have defaults: this machine, port 4000, ./data', () => {
+options('the options of signalbox have defaults: this machine, port 4000, ./data', () => {
   assert.equal(parseOptions([]), {
     port: 4000,
     host: '127.0.0.1',
@@ -42,7 +45,7 @@ options('have defaults: this machine, port 4000, ./data', () => {
   })
 })
 
-options('are read in both forms, the last one counts', () => {
+options('the options of signalbox are read in both forms, the last one counts', () => {
   const read = parseOptions([
     '--port=1',
     '--port',
@@ -60,10 +63,13 @@ options('are read in both forms, the last one counts', () => {
   )
 })
 
-options('say where the records are, that the gateway is open, and that no variables count', () => {
-  const { config, open, env } = parseOptions(['--config', 'a.json', '--config=b.yaml', '--open', '--no-env'])
-  assert.equal({ config, open, env }, { config: 'b.yaml', open: true, env: false })
-})
+options(
+  'the options of signalbox say where the records are, that the gateway is open, and that no variables count',
+  () => {
+    const { config, open, env } = parseOptions(['--config', 'a.json', '--config=b.yaml', '--open', '--no-env'])
+    assert.equal({ config, open, env }, { config: 'b.yaml', open: true, env: false })
+  },
+)
 
 options('name the allowed hosts one by one or with commas, as clients send them', () => {
   const args = ['--allowed-host', 'Gateway.Example', '--allowed-host=a.test., b.test,münchen.example', '--port', '1']
@@ -102,10 +108,12 @@ const refused: Array<[args: string[], says: RegExp]> = [
 ]
 
 for (const [args, says] of refused) {
-  options(`refuse ${args.join(' ')}`, () => throwsProblem(() => parseOptions(args), { exitCode: 2, says }))
+  options(`the options of signalbox refuse ${args.join(' ')}`, () =>
+    throwsProblem(() => parseOptions(args), { exitCode: 2, says }),
+  )
 }
 
-options('are all told by --help, which starts nothing', async () => {
+options('the options of signalbox are all told by --help, which starts nothing', async () => {
   const help = signalbox(['--help', '--data', '/dev/null/x'])
   const version = signalbox(['-v'])
   assert.equal(await help.ended, { code: 0, signal: null })
@@ -145,12 +153,13 @@ const unusable: Array<[env: Record<string, string>, newToken: boolean, says: Reg
 ]
 
 for (const [env, newToken, says] of unusable) {
-  environment(`is refused as ${JSON.stringify(env)}${newToken ? ' with --new-token' : ''}`, () =>
-    throwsProblem(() => readEnvironment(env, { newToken }), { exitCode: 1, says }),
+  environment(
+    `the environment of signalbox is refused as ${JSON.stringify(env)}${newToken ? ' with --new-token' : ''}`,
+    () => throwsProblem(() => readEnvironment(env, { newToken }), { exitCode: 1, says }),
   )
 }
 
-environment('may be empty, or give both', () => {
+environment('the environment of signalbox may be empty, or give both', () => {
   assert.equal(readEnvironment({}, { newToken: true }), { adminToken: undefined, secret: undefined })
   const env = { SIGNALBOX_ADMIN_TOKEN: token, SIGNALBOX_SECRET: 's'.repeat(32) }
   assert.equal(readEnvironment(env, { newToken: false }), { adminToken: token, secret: 's'.repeat(32) })
@@ -170,7 +179,7 @@ function throwsProblem(run: () => unknown, { exitCode, says }: { exitCode: numbe
 
 const addresses = suite('the address that signalbox listens on')
 
-addresses('counts as open to others unless it is loopback for certain', () => {
+addresses('the address that signalbox listens on counts as open to others unless it is loopback for certain', () => {
   for (const host of ['127.0.0.1', '127.8.8.8', '::1', 'localhost']) assert.ok(isLoopback(host), host)
   for (const host of ['0.0.0.0', '::', '10.0.0.1', '127.evil.example', '::ffff:10.0.0.1'])
     assert.not.ok(isLoopback(host), host)
@@ -178,7 +187,7 @@ addresses('counts as open to others unless it is loopback for certain', () => {
 
 const lines = suite('what signalbox says of an unexpected error')
 
-lines('is one line without credentials', () => {
+lines('what signalbox says of an unexpected error is one line without credentials', () => {
   const error = new TypeError(
     'first\nsecond \u001b[31mred Bearer abc sk-proj-12345678 id 0b1f7a5e-2f0c-4a53-9d0b-5b9f2f1d8a11',
   )

@@ -11,36 +11,39 @@ const start = suite('signalbox')
 
 start.after(cleanUp)
 
-start('prints the base URLs and the admin token on the first start, the token once and never again', async () => {
-  const data = await temporaryFolder()
-  const first = signalbox(['--data', data])
-  const baseUrl = await first.baseUrl()
-  const token = tokenIn(first)
-  assert.match(first.stdout, `OpenAI clients     ${baseUrl}/v1\n`)
-  assert.match(token, /^sbx_admin_[\w-]{43}$/)
-  assert.is(first.stdout.split(token).length, 2, 'the token stands there once')
-  assert.is((await manage(`${baseUrl}/api/settings`, token)).status, 200)
-  assert.equal(await first.stop(), { code: 0, signal: null })
+start(
+  'signalbox prints the base URLs and the admin token on the first start, the token once and never again',
+  async () => {
+    const data = await temporaryFolder()
+    const first = signalbox(['--data', data])
+    const baseUrl = await first.baseUrl()
+    const token = tokenIn(first)
+    assert.match(first.stdout, `OpenAI clients     ${baseUrl}/v1\n`)
+    assert.match(token, /^sbx_admin_[\w-]{43}$/)
+    assert.is(first.stdout.split(token).length, 2, 'the token stands there once')
+    assert.is((await manage(`${baseUrl}/api/settings`, token)).status, 200)
+    assert.equal(await first.stop(), { code: 0, signal: null })
 
-  const second = signalbox(['--data', data])
-  const secondUrl = await second.baseUrl()
-  assert.not.match(second.stdout, 'sbx_admin_')
-  assert.match(
-    second.stdout,
-    /token was printed on the first start with this data, with or without --demo\. If it is lost, start with --new-token/,
-  )
-  assert.is((await manage(`${secondUrl}/api/settings`, token)).status, 200)
-  await second.stop()
+    const second = signalbox(['--data', data])
+    const secondUrl = await second.baseUrl()
+    assert.not.match(second.stdout, 'sbx_admin_')
+    assert.match(
+      second.stdout,
+      /token was printed on the first start with this data, with or without --demo\. If it is lost, start with --new-token/,
+    )
+    assert.is((await manage(`${secondUrl}/api/settings`, token)).status, 200)
+    await second.stop()
 
-  const secret = (await readFile(join(data, 'secret'), 'utf8')).trim()
-  assert.is(secret.length, 43)
-  for (const { stdout, stderr } of [first, second]) {
-    assert.not.match(stdout + stderr, secret)
-    assert.is(stderr, '')
-  }
-})
+    const secret = (await readFile(join(data, 'secret'), 'utf8')).trim()
+    assert.is(secret.length, 43)
+    for (const { stdout, stderr } of [first, second]) {
+      assert.not.match(stdout + stderr, secret)
+      assert.is(stderr, '')
+    }
+  },
+)
 
-start('keeps the digest of the token and nothing from which the token could be told', async () => {
+start('signalbox keeps the digest of the token and nothing from which the token could be told', async () => {
   const data = await temporaryFolder()
   const command = signalbox(['--data', data])
   await command.baseUrl()
@@ -58,7 +61,7 @@ start('keeps the digest of the token and nothing from which the token could be t
   }
 })
 
-start('lets nobody manage it without the token', async () => {
+start('signalbox lets nobody manage it without the token', async () => {
   const command = signalbox(['--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
   const token = tokenIn(command)
@@ -88,7 +91,7 @@ start('answers on loopback by the names that it was told', async () => {
   await command.stop()
 })
 
-start('replaces the token when told to, also for a gateway that is running', async () => {
+start('signalbox replaces the token when told to, also for a gateway that is running', async () => {
   const data = await temporaryFolder()
   const first = signalbox(['--data', data])
   const baseUrl = await first.baseUrl()
@@ -103,7 +106,7 @@ start('replaces the token when told to, also for a gateway that is running', asy
   await Promise.all([first.stop(), second.stop()])
 })
 
-start('takes the token of the environment and never prints it', async () => {
+start('signalbox takes the token of the environment and never prints it', async () => {
   const data = await temporaryFolder()
   const token = 'a-token-of-the-operator-0123456789'
   const command = signalbox(['--data', data], { env: { SIGNALBOX_ADMIN_TOKEN: token } })
@@ -116,7 +119,7 @@ start('takes the token of the environment and never prints it', async () => {
   await command.stop()
 })
 
-start('has everything again after a restart, sealed with the secret of the environment', async () => {
+start('signalbox has everything again after a restart, sealed with the secret of the environment', async () => {
   const data = await temporaryFolder()
   const env = { SIGNALBOX_SECRET: 'a secret of the operator, long enough' }
   const first = signalbox(['--data', data], { env })
@@ -137,7 +140,7 @@ start('has everything again after a restart, sealed with the secret of the envir
   for (const { stdout, stderr } of [first, second]) assert.not.match(stdout + stderr, /canary|of the operator/)
 })
 
-start('tells of a key that cannot be opened, and starts', async () => {
+start('signalbox tells of a key that cannot be opened, and starts', async () => {
   const data = await temporaryFolder()
   const first = signalbox(['--data', data])
   const baseUrl = await first.baseUrl()
@@ -157,7 +160,7 @@ start('tells of a key that cannot be opened, and starts', async () => {
   await second.stop()
 })
 
-start('has the records of its file at each start, and may then listen for other machines', async () => {
+start('signalbox has the records of its file at each start, and may then listen for other machines', async () => {
   const folder = await temporaryFolder()
   const config = join(folder, 'signalbox.yaml')
   const key = `sbx_${'c'.repeat(40)}`
@@ -185,7 +188,7 @@ start('has the records of its file at each start, and may then listen for other 
   }
 })
 
-start('opens a gateway without keys to other machines when --open is given, and warns', async () => {
+start('signalbox opens a gateway without keys to other machines when --open is given, and warns', async () => {
   const command = signalbox(['--data', await temporaryFolder(), '--host', '0.0.0.0', '--open'])
   await command.baseUrl()
   assert.match(command.stdout, /WARNING: no key is required, and 0\.0\.0\.0 is open to the network/)
@@ -215,19 +218,25 @@ start('connects the providers of the usual variables, shows them, and forgets th
   }
 })
 
-start('says on loopback that no key is required, and lists what can be called only with a connection', async () => {
-  const command = signalbox(['--data', await temporaryFolder()])
-  await command.baseUrl()
-  assert.match(
-    command.stdout,
-    /No key is required: every program on this machine can use the connections\. Require keys:/,
-  )
-  assert.match(command.stdout, /No provider is connected yet\. .* each can be called once its provider is connected\./)
-  assert.not.match(command.stdout, 'WARNING')
-  await command.stop()
-})
+start(
+  'signalbox says on loopback that no key is required, and lists what can be called only with a connection',
+  async () => {
+    const command = signalbox(['--data', await temporaryFolder()])
+    await command.baseUrl()
+    assert.match(
+      command.stdout,
+      /No key is required: every program on this machine can use the connections\. Require keys:/,
+    )
+    assert.match(
+      command.stdout,
+      /No provider is connected yet\. .* each can be called once its provider is connected\./,
+    )
+    assert.not.match(command.stdout, 'WARNING')
+    await command.stop()
+  },
+)
 
-start('says after a demo where the admin token was printed', async () => {
+start('signalbox says after a demo where the admin token was printed', async () => {
   const data = await temporaryFolder()
   const demo = signalbox(['--demo', '--data', data])
   await demo.baseUrl()

@@ -7,7 +7,7 @@ const stop = suite('signalbox that is told to stop')
 
 stop.after(cleanUp)
 
-stop('lets a stream finish, accepts nothing new, and exits with 0', async () => {
+stop('signalbox that is told to stop lets a stream finish, accepts nothing new, and exits with 0', async () => {
   await Promise.all((['SIGTERM', 'SIGINT'] as const).map(drainsAfter))
 })
 
@@ -35,7 +35,7 @@ async function drainsAfter(signal: NodeJS.Signals): Promise<void> {
   assert.is(command.stderr, '')
 }
 
-stop('ends at once when nothing is under way', async () => {
+stop('signalbox that is told to stop ends at once when nothing is under way', async () => {
   const command = signalbox(['--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
   await (await fetch(`${baseUrl}/v1/models`)).arrayBuffer() // leaves a connection open
@@ -44,7 +44,7 @@ stop('ends at once when nothing is under way', async () => {
   assert.ok(performance.now() - toldAt < 5_000, `it took ${performance.now() - toldAt} ms`)
 })
 
-stop('ends at once when told again a second later', async () => {
+stop('signalbox that is told to stop ends at once when told again a second later', async () => {
   const silent = createServer(
     (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(),
   )

@@ -16,7 +16,7 @@ const facts: Welcome = {
   isWindows: false,
 }
 
-test('says which shell takes its commands where the usual one does not', () => {
+test('what is printed when the gateway is up says which shell takes its commands where the usual one does not', () => {
   assert.match(welcomeText({ ...facts, isWindows: true }), /for a POSIX shell, such as Git Bash/)
   assert.not.match(welcomeText(facts), /POSIX/)
 })

@@ -87,7 +87,7 @@ const addresses: Array<[written: string, sent: string]> = [
 ]
 
 for (const [written, expected] of addresses) {
-  settings(`is ${expected} for ${JSON.stringify(written)}`, async () => {
+  settings(`the cloudUrl that a client saves is ${expected} for ${JSON.stringify(written)}`, async () => {
     const { client, sent } = open()
     await client.settings.update({ cloudUrl: written, requireApiKey: true })
     assert.equal(sent, [`PATCH /api/settings {"requireApiKey":true,"cloudUrl":"${expected}"}`])
@@ -97,7 +97,7 @@ for (const [written, expected] of addresses) {
 }
 
 for (const empty of ['', ' ', '/', '/v1', '/v1/', '//']) {
-  settings(`is not saved when it is ${JSON.stringify(empty)}`, async () => {
+  settings(`the cloudUrl that a client saves is not saved when it is ${JSON.stringify(empty)}`, async () => {
     const { gateway } = openDoor()
     await gateway.api.settings.update({ cloudUrl: 'https://cloud.test' })
     const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
@@ -107,13 +107,16 @@ for (const empty of ['', ' ', '/', '/v1', '/v1/', '//']) {
   })
 }
 
-settings('is asked for, and nothing is changed, when it is empty and all that was given', async () => {
-  const { client, sent } = open()
-  await client.settings.update({ cloudUrl: '/v1/' })
-  assert.equal(sent, ['GET /api/settings'])
-})
+settings(
+  'the cloudUrl that a client saves is asked for, and nothing is changed, when it is empty and all that was given',
+  async () => {
+    const { client, sent } = open()
+    await client.settings.update({ cloudUrl: '/v1/' })
+    assert.equal(sent, ['GET /api/settings'])
+  },
+)
 
-settings('is left to the gateway when it is no text', async () => {
+settings('the cloudUrl that a client saves is left to the gateway when it is no text', async () => {
   const { client, sent } = open()
   await client.settings.update({ cloudUrl: 7 as unknown as string })
   await client.settings.update({})

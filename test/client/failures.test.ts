@@ -44,7 +44,7 @@ refusals('reject with their status and text, and without a code', async () => {
   assert.not.ok('code' in error)
 })
 
-refusals('of its models are read as well, as of a base URL with /v1', async () => {
+refusals('the refusals of a gateway of its models are read as well, as of a base URL with /v1', async () => {
   const { gateway } = openDoor()
   const [status, code, message] = await failure(
     createClient({ baseUrl: 'http://gateway.test/v1', token: TOKEN, fetch: gateway.fetch }).keys.list(),
@@ -78,7 +78,7 @@ for (const [name, answer, says] of strange) {
 
 const redirects = suite('a redirect')
 
-redirects('is not followed, and the error names where it leads to without its query', async () => {
+redirects('a redirect is not followed, and the error names where it leads to without its query', async () => {
   plant(TOKEN)
   let followed = 0
   const server = createServer((request, response) => {
@@ -100,7 +100,7 @@ redirects('is not followed, and the error names where it leads to without its qu
   }
 })
 
-redirects('is an error also as pages see it', async () => {
+redirects('a redirect is an error also as pages see it', async () => {
   const opaque = Object.defineProperties(new Response(null), {
     type: { value: 'opaqueredirect' },
     status: { value: 0 },
@@ -112,7 +112,7 @@ redirects('is an error also as pages see it', async () => {
 
 const network = suite('a gateway that cannot be reached')
 
-network('is an error of status 0 with the reason, and without the token', async () => {
+network('a gateway that cannot be reached is an error of status 0 with the reason, and without the token', async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -125,7 +125,7 @@ network('is an error of status 0 with the reason, and without the token', async 
   )
 })
 
-network('is one too when the connection ends within the answer', async () => {
+network('a gateway that cannot be reached is one too when the connection ends within the answer', async () => {
   const cut = () => {
     const body = new ReadableStream({
       pull(controller) {
@@ -142,7 +142,7 @@ network('is one too when the connection ends within the answer', async () => {
   ])
 })
 
-network('is one too when fetch throws at once', async () => {
+network('a gateway that cannot be reached is one too when fetch throws at once', async () => {
   const call = clientOf(() => {
     throw new TypeError('Failed to fetch')
   }).keys.list()
@@ -194,7 +194,7 @@ timeouts('cloud.disable gives sync 15 s, and then itself 15 s', async () => {
   assert.is((await call)[0], 408)
 })
 
-timeouts('hold for the body as well, and end the request', async () => {
+timeouts('the time-outs of a client hold for the body as well, and end the request', async () => {
   const clock = fakeClock()
   let signal: AbortSignal | null | undefined
   const call = failure(

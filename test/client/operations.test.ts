@@ -35,13 +35,13 @@ function functionsOf(tree: object, prefix = ''): Map<string, Call> {
   return found
 }
 
-table('are those that a gateway serves, and no others', () => {
+table('the operations of a client are those that a gateway serves, and no others', () => {
   const { client } = open()
   const served = servedOperations().map(({ names }) => names.join('.'))
   assert.equal([...functionsOf(client).keys()].sort(), served.sort())
 })
 
-table('go out by the method and the path of the gateway', async () => {
+table('the operations of a client go out by the method and the path of the gateway', async () => {
   const requests: Request[] = []
   const client = createClient({
     baseUrl: 'http://gateway.test',
@@ -66,7 +66,7 @@ table('go out by the method and the path of the gateway', async () => {
   }
 })
 
-table('have the types of gateway.api', () => {
+table('the operations of a client have the types of gateway.api', () => {
   const { api, client } = open()
   const likeApi: Client = api // neither line compiles when an argument or a result differs
   const ofClient: Pick<

@@ -22,7 +22,7 @@ test.after(async ({ folder }) => {
   if (folder) await rm(folder, { recursive: true })
 })
 
-test('leaves publint nothing to say', async ({ tarball }) => {
+test('the package leaves publint nothing to say', async ({ tarball }) => {
   const file = await readFile(tarball)
   const contents = file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength)
   const { messages, pkg = {} } = await publint({ pack: { tarball: contents }, strict: true })
@@ -32,7 +32,7 @@ test('leaves publint nothing to say', async ({ tarball }) => {
   )
 })
 
-test('has types that resolve as its modules do', async ({ tarball }) => {
+test('the package has types that resolve as its modules do', async ({ tarball }) => {
   const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
   const args = [
     attw,
@@ -52,7 +52,7 @@ test('has types that resolve as its modules do', async ({ tarball }) => {
   assert.is(stdout.match(/node16 \(from ESM\): OK \(ESM\)/g)?.length, modules.length, stdout)
 })
 
-test('holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
+test('the package holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
   const names = await packed(tarball)
   const known =
     /^(?:dist\/|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|package\.json$|LICENSE$|(?:(?:adapters\/storage|src\/(?:cloud|formats|routing))\/)?[A-Z]+\.md$)/
@@ -63,7 +63,7 @@ test('holds the build, the examples, the licence and no source or test', async (
   assert.ok(names.includes('LICENSE'))
 })
 
-test('holds nothing that a run of an example leaves in its folder', async ({ folder }) => {
+test('the package holds nothing that a run of an example leaves in its folder', async ({ folder }) => {
   const copy = join(folder, 'copy')
   await cp(join(root, 'package.json'), join(copy, 'package.json'))
   const leftovers = ['.env', '.next/build.js', '.wrangler/state', 'data/store', 'node_modules/fastify/index.js']
@@ -79,13 +79,13 @@ test('holds nothing that a run of an example leaves in its folder', async ({ fol
   assert.equal(names, ['examples/fastify/server.mjs'])
 })
 
-test('has every example in a table of its README', async () => {
+test('the package has every example in a table of its README', async () => {
   const readme = await readFile(join(root, 'README.md'), 'utf8')
   const listed = [...readme.matchAll(/^\| \[[^\]]+\]\(examples\/([\w-]+)\//gm)].map(([, name]) => name)
   assert.equal(listed.toSorted(), (await readdir(join(root, 'examples'))).toSorted())
 })
 
-test('holds whatever its README leads to', async ({ tarball }) => {
+test('the package holds whatever its README leads to', async ({ tarball }) => {
   const names = await packed(tarball)
   const { stdout: readme } = await execute('tar', ['-xzOf', tarball, 'package/README.md'])
   const links = [...readme.matchAll(/\]\(([^)#]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(
@@ -106,7 +106,7 @@ async function packed(tarball: string): Promise<string[]> {
     .map((name) => name.replace(/^package\//, ''))
 }
 
-test('carries the licence of what is bundled into it', async ({ tarball }) => {
+test('the package carries the licence of what is bundled into it', async ({ tarball }) => {
   const { stdout: notices } = await execute('tar', ['-xzOf', tarball, 'package/NOTICES.md'])
   const bundled = { '@hapi/boom': 'LICENSE.md', yaml: 'LICENSE' } // see noExternal in tsup.config.ts
   for (const [name, file] of Object.entries(bundled)) {
@@ -116,7 +116,7 @@ test('carries the licence of what is bundled into it', async ({ tarball }) => {
   }
 })
 
-test('runs no script of a dependency when it is installed', async () => {
+test('the package runs no script of a dependency when it is installed', async () => {
   const lock: { packages: Record<string, { dev?: boolean; hasInstallScript?: boolean }> } = JSON.parse(
     await readFile(join(root, 'package-lock.json'), 'utf8'),
   )

@@ -64,7 +64,7 @@ const cases: Record<string, [schema: v.GenericSchema, expected: object]> = {
 }
 
 for (const [name, [schema, expected]] of Object.entries(cases)) {
-  test(`have ${name}`, () => {
+  test(`schemas as JSON Schema have ${name}`, () => {
     const converted = convert(schema)
     assert.equal(converted, expected)
     new Ajv2020({ validateFormats: false }).compile(converted)
@@ -84,7 +84,7 @@ test('refer to a schema with a name, which is converted once, with or without ch
   assert.equal(converter.definitions, { Name: { type: 'string', minLength: 1 } })
 })
 
-test('may hold themselves', () => {
+test('schemas as JSON Schema may hold themselves', () => {
   interface Tree {
     children: Tree[]
   }

@@ -83,7 +83,7 @@ const refused: [input: object, error: string | RegExp][] = [
 ]
 
 for (const [input, error] of refused) {
-  test(`refuses ${JSON.stringify(input)}`, async () => {
+  test(`a connection to a cloud refuses ${JSON.stringify(input)}`, async () => {
     const { expect } = openDoor()
     const answer = await expect(400, 'POST', '/api/connections', input)
     if (typeof error === 'string') assert.is(answer.error, error)
@@ -107,7 +107,7 @@ const accepted: object[] = [
 ]
 
 for (const input of accepted) {
-  test(`takes ${JSON.stringify(input)}`, async () => {
+  test(`a connection to a cloud takes ${JSON.stringify(input)}`, async () => {
     const { expect } = openDoor()
     const { apiKey, providerSpecificData } = await expect(201, 'POST', '/api/connections', input)
     assert.is(apiKey, `…${JSON.parse(JSON.stringify(input)).apiKey.slice(-4)}`)

@@ -81,11 +81,11 @@ const takes = (request: ValidateFunction, input: object, action: string | undefi
     ),
   )
 
-test('are one for each operation with a body', async () => {
+test('the inputs in the description are one for each operation with a body', async () => {
   assert.equal((await described()).map(({ name }) => name).sort(), Object.keys(samples).sort())
 })
 
-test('take every member that an operation takes, and no other', async () => {
+test('the inputs in the description take every member that an operation takes, and no other', async () => {
   for (const { name, action, request, schema } of await described()) {
     const sample = samples[name] ?? {}
     if (schema) assert.ok(safeParse(schema, sample).success, name)

@@ -25,7 +25,7 @@ const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')
 /** The method of a model, `:generateContent`, which shares a line of the table with others. */
 const METHOD = /\{model\}:\w+$/
 
-test('are all lines of the route tables and /health, and no others', async () => {
+test('the routes of the description are all lines of the route tables and /health, and no others', async () => {
   const described = (await describedOperations(openDoor().gateway)).map(
     ({ method, path }) => `${method} ${path.replace(METHOD, '{id}')}`,
   )
@@ -33,7 +33,7 @@ test('are all lines of the route tables and /health, and no others', async () =>
   assert.equal([...new Set(described)].sort(), served.sort())
 })
 
-test('have each method of a model that is an endpoint', async () => {
+test('the routes of the description have each method of a model that is an endpoint', async () => {
   const described = (await describedOperations(openDoor().gateway))
     .map(({ path }) => path)
     .filter((path) => METHOD.test(path))
@@ -42,7 +42,7 @@ test('have each method of a model that is an endpoint', async () => {
   assert.equal(described.sort(), named.sort())
 })
 
-test('are all answered by a gateway, with a status that is described', async () => {
+test('the routes of the description are all answered by a gateway, with a status that is described', async () => {
   const { gateway } = openDoor()
   for (const { method, path, statuses, response, request } of await describedOperations(gateway)) {
     for (const credential of [TOKEN, undefined]) {

@@ -17,6 +17,7 @@ test.before({ timeoutMs: 150_000 }, async (context) => {
 test.after(({ browser }) => browser?.close())
 
 conforms(test)
-test('is every store that the matrix has there', () => assert.equal(storesIn('Chromium'), ['memory', 'indexeddb']))
+test('the IndexedDB storage is every store that the matrix has there', () =>
+  assert.equal(storesIn('Chromium'), ['memory', 'indexeddb']))
 damaged(test)
 failures(test)

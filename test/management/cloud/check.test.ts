@@ -16,7 +16,7 @@ async function open(answer: Answering, options: Partial<GatewayOptions> = {}) {
 
 const hello: Answering = async () => Response.json({ service: 'signalbox-cloud', protocol: 1, more: true })
 
-test('says that the proxy is running, without a credential', async () => {
+test('the cloud action "check" says that the proxy is running, without a credential', async () => {
   const { expect, gateway, proxy } = await open(hello)
   const message = `The cloud proxy at ${CLOUD} is running.`
   assert.equal(await expect(200, 'POST', '/api/sync/cloud', { action: 'check' }), { message })
@@ -28,7 +28,7 @@ test('says that the proxy is running, without a credential', async () => {
 })
 
 for (const [name, { answer, status, says }] of Object.entries(faults)) {
-  test(`answers ${status} within 8 s when there is: ${name}`, async () => {
+  test(`the cloud action "check" answers ${status} within 8 s when there is: ${name}`, async () => {
     const { call, clock, proxy } = await open(answer)
     const before = clock.now()
     const asking = call('POST', '/api/sync/cloud', { action: 'check' })

@@ -45,7 +45,7 @@ async function turns(count = 40) {
 }
 
 for (const action of ['enable', 'sync', 'disable'] as const) {
-  test(`answers 502 or 504 within 15 s, whichever call of "${action}" fails and how, and can be repeated`, async () => {
+  test(`a cloud action that fails answers 502 or 504 within 15 s, whichever call of "${action}" fails and how, and can be repeated`, async () => {
     const calls = await callsOf(action)
     assert.ok(calls.length >= 4, `${calls.length} calls`)
     for (const [name, nth] of calls) {
@@ -77,7 +77,7 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
   })
 }
 
-test('changes nothing any more when an answer comes after the time-out', async () => {
+test('a cloud action that fails changes nothing any more when an answer comes after the time-out', async () => {
   for (const [name, nth] of await callsOf('enable')) {
     const { proxy, act, storage, clock, isOn } = await open('enable')
     const met = proxy.failAt(
