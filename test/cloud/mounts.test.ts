@@ -3,6 +3,7 @@ import { toWorkersHandler } from '../../adapters/mount/workers.ts'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { paths } from '../../src/sync/protocol.ts'
 import type { Storage } from '../../src/types.ts'
+import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createClient } from './support/client.ts'
 import { createHome } from './support/home.ts'
@@ -47,12 +48,14 @@ test('is a worker', async () => {
 })
 
 /** One that does not keep writers apart, reports nothing, and takes one write of a key in a second, as Workers KV does. */
-function slowStorage(now: () => number): Storage {
+function slowStorage(now: () => number, onRefused: () => void): Storage {
   const { get, set, delete: remove, list } = memoryStorage({ clock: { now } })
   const writtenAt = new Map<string, number>()
   async function write<T>(key: string, work: () => Promise<T>): Promise<T> {
-    if (now() - (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) < 1_000)
+    if (now() - (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) < 1_000) {
+      onRefused()
       throw Object.assign(new Error('KV PUT failed: 429'), { code: 'STORAGE_UNREACHABLE' })
+    }
     writtenAt.set(key, now())
     return work()
   }
@@ -67,8 +70,9 @@ function slowStorage(now: () => number): Storage {
 
 test('works on a store that is not atomic and takes one write of a key in a second', async () => {
   let isDone = false
-  const { clock } = openProxy()
-  const world = openProxy({ clock, storage: slowStorage(clock.now) })
+  let refusals = 0
+  const clock = fakeClock()
+  const world = openProxy({ clock, storage: slowStorage(clock.now, () => refusals++) })
   const work = (async () => {
     const home = createHome(await createClient(world.door))
     await home.open()
@@ -82,6 +86,11 @@ test('works on a store that is not atomic and takes one write of a key in a seco
   })().finally(() => {
     isDone = true
   })
-  while (!isDone) await clock.advance(1_100)
+  for (let waited = 0; !isDone; ) {
+    const seen = refusals
+    await clock.advance(waited < seen ? 1_100 : 0) // time passes only for what waits for it
+    waited = seen
+  }
   await work
+  assert.ok(refusals > 0)
 })

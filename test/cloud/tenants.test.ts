@@ -75,6 +75,21 @@ test('cannot have the key of another tenant, by the host either', async () => {
   assert.is(await statusOf(world, key), 200)
 })
 
+test('cannot get one key both, when two proxies on one storage are asked at once', async () => {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const world = openProxy()
+    const one = await tenantOf(world)
+    world.restart()
+    const other = await tenantOf(world)
+    const key = mintClientKey()
+    const settled = await Promise.allSettled([one, other].map(({ api }) => api.keys.put({ name: 'two', key })))
+    assert.equal(settled.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+    assert.is(await statusOf(world, key), 200)
+    const held = await Promise.all([one, other].map(async ({ api }) => (await api.keys.list()).keys.length))
+    assert.equal(held.toSorted(), [1, 2])
+  }
+})
+
 test('keep what they have when an operation is refused', async () => {
   const world = openProxy()
   const { api, value } = await tenantOf(world)
