@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entries } from '../tsup.config.ts'
 import { longFiles, violations } from './architecture/rules.ts'
-import { importCycles, missingFormatFiles, repeatedTypeNames } from './architecture/shape.ts'
+import { importCycles, missingFormatFiles, repeatedTypeNames, titlesWithoutSubject } from './architecture/shape.ts'
 import { assert, suite } from './support/suite.ts'
 
 const root = new URL('..', import.meta.url).pathname
@@ -41,6 +41,26 @@ source('type names of two files are found, but for those of a wire', () => {
     ['src/b.ts', 'type Row = 1\nexport interface WireRow {}'],
   ])
   assert.equal(repeatedTypeNames(files), ['Row: src/a.ts, src/b.ts'])
+})
+
+source('at most 5 % of the titles of tests lack a subject', () => {
+  const { tests, found } = titlesWithoutSubject(readTree(['test']))
+  assert.ok(tests > 2_000, `only ${tests} tests were found`)
+  assert.ok(found.length <= tests / 20, `${found.length} of ${tests} titles begin with a verb:\n${found.join('\n')}`)
+})
+
+source('a title that begins with a verb is found, with options and in a template too', () => {
+  const text = [
+    "test('is skipped', () => {})",
+    'test(`has that`, { timeoutMs: 1 }, async () => {})',
+    "test('a target is skipped', () => {})",
+  ]
+  const { tests, found } = titlesWithoutSubject(new Map([['test/a.test.ts', text.join('\n')]]))
+  assert.is(tests, 3)
+  assert.equal(
+    found.map((line) => line.slice(0, 20)),
+    ['test/a.test.ts: is s', 'test/a.test.ts: has '],
+  )
 })
 
 const rules = suite('the rules of the architecture')

@@ -27,6 +27,20 @@ export function repeatedTypeNames(files: ReadonlyMap<string, string>): string[] 
   return [...declaredIn].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(', ')}`)
 }
 
+/** How many tests there are, and the titles that begin with a verb: who reads only the title does not know of what it speaks. */
+export function titlesWithoutSubject(files: ReadonlyMap<string, string>): { tests: number; found: string[] } {
+  const titles = [...files].flatMap(([path, text]) =>
+    [...text.matchAll(TITLE)].map(([, , title = '']) => `${path}: ${title}`),
+  )
+  return { tests: titles.length, found: titles.filter((line) => VERB.test(line)) }
+}
+
+/** The title of a test: a first argument that a function without a name follows, options perhaps before it. */
+const TITLE = /^ *[a-z]\w*\(\s*(['"`])((?:(?!\1).|\\\1)+)\1,\s*(?:\{[^}]*\},\s*)?(?:async )?\(/gm
+
+const VERB =
+  /^\S+: (?:is|are|was|has|have|does|may|can|cannot|says|takes|keeps|ends|reads|refuses|lets|hands|holds|gives|waits|makes|goes|runs|reports|fails|cuts|sends|reaches|passes|finds|costs|asks|answers (?!are|is|of|to|with)|returns|stops|begins|shows|works|uses|needs|leaves|starts|changes (?!are|of|to)|loses) /
+
 /** Groups of files that import each other, directly or by way of others, types included; one line a group. */
 export function importCycles(files: ReadonlyMap<string, string>): string[] {
   const imports = new Map([...files].map(([path, text]) => [path, importsOf(path, text).filter((to) => files.has(to))]))
