@@ -95,16 +95,22 @@ test('cost no look into the directory for a key that was seen before', async () 
   assert.equal(reads, [])
 })
 
-test('are never answered by another release of the same mirror', async () => {
+test('find nothing of a mirror once the gateway has begun another', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')
-  await mirrored(client, [state])
+  const first = await mirrored(client, [state])
   assert.is(await models(world, value), 200)
-  const { mirror: second } = await client.sync({ create: true }) // the gateway has forgotten the first
+  const second = await mirrored(client) // the gateway has forgotten the first
+  assert.is.not(second.mirror, first.mirror)
   assert.is(await models(world, value), 401)
-  const third = await client.sync({ mirror: second, stamp: (await client.sync({ create: true })).stamp, create: true })
-  assert.is.not(third.mirror, second)
+  const gone = await client.call('POST', '/cloud/1/mirror', {
+    ...first,
+    verdicts: undefined,
+    changes: [state],
+    seen: [],
+  })
+  assert.equal([gone.status, gone.body.code], [409, 'MIRROR_GONE'])
 })
 
 test('find no management API, and what else is there', async () => {
