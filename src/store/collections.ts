@@ -10,6 +10,8 @@ export const COMBOS = 'combos/'
 export const CUSTOM_MODELS = 'custom-models/'
 export const ALIASES = 'aliases/'
 export const PROVIDERS = 'providers/'
+/** The identity of the gateway at each cloud proxy, sealed, by the address of the proxy. */
+export const CLOUD_IDENTITIES = 'cloud/identity'
 
 /** A stored client key, under the digest of its value; the value itself is encrypted. */
 export interface KeyRecord extends Omit<ApiKey, 'key'> {

@@ -1,8 +1,8 @@
 import { gatewayError } from '../errors.ts'
 import { encodeUtf8, fromBase64, randomBytes, toBase64 } from '../lib/bytes.ts'
-import { isObject, tryParseJson } from '../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Logger, Storage, Stored } from '../types.ts'
-import { type ConnectionRecord, KEYS, type KeyRecord, SETTINGS, VAULT } from './collections.ts'
+import { CLOUD_IDENTITIES, type ConnectionRecord, KEYS, type KeyRecord, SETTINGS, VAULT } from './collections.ts'
 import { overStored, recordKinds } from './readings.ts'
 import { resignedSettings, takenOverSettings } from './settings.ts'
 import { failedTo, retryLostRace } from './storage-access.ts'
@@ -15,6 +15,7 @@ import {
   formerPlaceOfApiKey,
   isProvenKey,
   placeOfApiKey,
+  placeOfIdentity,
   placeOfKey,
   provenKey,
   VAULT_KEY_BYTES,
@@ -250,6 +251,15 @@ async function reseal(storage: Storage, former: Vault, vault: Vault): Promise<vo
     if (typeof record.sealedApiKey !== 'string') return undefined
     const sealedApiKey = await resealed(placeOfApiKey(record), record.sealedApiKey)
     return sealedApiKey === undefined ? undefined : { ...record, sealedApiKey }
+  })
+  await rewrite(storage, CLOUD_IDENTITIES, async (text) => {
+    const identities = text === undefined ? undefined : tryParseJson(text)
+    if (!isObject(identities)) return undefined
+    const anew: JsonObject = {}
+    for (const [cloudUrl, sealed] of Object.entries(identities))
+      anew[cloudUrl] = (await resealed(placeOfIdentity(cloudUrl), String(sealed))) ?? sealed
+    const next = JSON.stringify(anew)
+    return next === text ? undefined : next
   })
 }
 

@@ -187,6 +187,9 @@ export const formerPlaceOfApiKey = (connectionId: string): string => `connection
 /** The place that a client key's value is bound to. */
 export const placeOfKey = (keyId: string): string => `keys/${keyId}/key`
 
+/** The place that the identity at a cloud proxy is bound to. */
+export const placeOfIdentity = (cloudUrl: string): string => `cloud/identity ${cloudUrl}`
+
 const placeOf = (collection: string, id: string) => `${collection}/${id}`
 
 /** The value of a client key; `undefined` when it cannot be opened. */

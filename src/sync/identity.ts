@@ -1,11 +1,10 @@
 import { gatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import { CLOUD_IDENTITIES } from '../store/collections.ts'
 import { failedTo, retryLostRace } from '../store/storage-access.ts'
 import type { Store } from '../store/store.ts'
+import { placeOfIdentity } from '../store/vault.ts'
 import { createIdentity, type Identity, importIdentity } from './cryptography.ts'
-
-/** The storage key of the identities, and the place that each is sealed for. */
-const IDENTITY = 'cloud/identity'
 
 /** The most proxies whose identity is kept: the latest. */
 const MAX_KEPT = 10
@@ -20,25 +19,26 @@ export async function identityAt(
 ): Promise<Identity> {
   const opened = await vault()
   return retryLostRace(async () => {
-    const stored = await storage.get(IDENTITY).catch(failedTo('read', IDENTITY))
+    const stored = await storage.get(CLOUD_IDENTITIES).catch(failedTo('read', CLOUD_IDENTITIES))
     const all = membersOf(stored?.value)
     const sealed = all[cloudUrl]
     if (typeof sealed === 'string') {
-      const known = await opened.open(placeOf(cloudUrl), sealed).then(pairIn, () => undefined)
+      const known = await opened.open(placeOfIdentity(cloudUrl), sealed).then(pairIn, () => undefined)
       if (known) return importIdentity(known)
     }
     const made = await createIdentity()
     const others = Object.entries(all).filter(([url]) => url !== cloudUrl)
-    const kept = [...others.slice(1 - MAX_KEPT), [cloudUrl, await opened.seal(placeOf(cloudUrl), JSON.stringify(made))]]
+    const kept = [
+      ...others.slice(1 - MAX_KEPT),
+      [cloudUrl, await opened.seal(placeOfIdentity(cloudUrl), JSON.stringify(made))],
+    ]
     const value = JSON.stringify(Object.fromEntries(kept))
     const version = await storage
-      .set(IDENTITY, value, { ifVersion: stored?.version ?? null })
-      .catch(failedTo('write', IDENTITY))
+      .set(CLOUD_IDENTITIES, value, { ifVersion: stored?.version ?? null })
+      .catch(failedTo('write', CLOUD_IDENTITIES))
     return version !== false && importIdentity(made)
   })
 }
-
-const placeOf = (cloudUrl: string) => `${IDENTITY} ${cloudUrl}`
 
 function membersOf(text: string | undefined): JsonObject {
   const members = text === undefined ? {} : tryParseJson(text)
@@ -48,6 +48,6 @@ function membersOf(text: string | undefined): JsonObject {
 function pairIn(text: string): { publicKey: string; privateKey: string } {
   const pair = tryParseJson(text)
   if (!isObject(pair) || typeof pair.publicKey !== 'string' || typeof pair.privateKey !== 'string')
-    throw gatewayError('STORAGE_FAILED', { message: `The record ${IDENTITY} of the storage is damaged.` })
+    throw gatewayError('STORAGE_FAILED', { message: `The record ${CLOUD_IDENTITIES} of the storage is damaged.` })
   return { publicKey: pair.publicKey, privateKey: pair.privateKey }
 }

@@ -111,6 +111,17 @@ test('a proxy that has lost its storage, or got an old copy back, takes nothing 
   }
 })
 
+test('the gateway is still the same to the proxy after its storage was sealed with a secret', async () => {
+  const { ownSecret: _, ...storage } = memoryStorage()
+  const { enable, start, far, api } = openBothEnds({ home: { storage, logger: false } })
+  await api.keys.create({ name: 'mine' })
+  await enable()
+  const sealed = start({ secret: 'a-secret-of-more-than-thirty-two-characters', cloud: {} })
+  const { success } = await sealed.gateway.api.cloud.sync()
+  assert.is(success, true)
+  assert.is((await far.proxy.tenants.list()).tenants.length, 1)
+})
+
 for (const action of ['enable', 'sync', 'disable'] as const) {
   for (const when of ['before', 'after'] as const) {
     test(`"${action}" is done when it is repeated, whichever write of the proxy it was killed ${when}`, async () => {
