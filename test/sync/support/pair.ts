@@ -63,7 +63,7 @@ export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage 
 export const refusal = (code: string) =>
   gatewayError('CLOUD_FAILED', { message: `The proxy refused: ${code}.`, data: { refusal: code } })
 
-export type Proxy = ReturnType<typeof openProxy>
+export type CloudEnd = ReturnType<typeof openProxy>
 
 /** A gateway's part of the protocol over a storage. */
 export function openHome(given: Omit<SideOptions, 'side'> & { storage: Storage }) {
@@ -117,21 +117,15 @@ type PairOptions = Partial<Omit<SideOptions, 'side' | 'storage'>> & { home?: Sto
 
 /** Everything that is mirrored of a side, without what differs: the order of records, and the values of keys. */
 export async function dataOf({ store }: Side): Promise<Record<string, unknown>> {
-  const vault = await store.vault()
-  const keys = await Promise.all(
-    (await store.keys.all()).map(async ({ sealedKey, mac, sha256, isActive, ...key }) => ({
-      ...key,
-      isActive: isActive !== false,
-    })),
-  )
-  const connections = await Promise.all(
-    (await store.connections.all()).map(async ({ sealedApiKey, isActive, ...connection }) => ({
-      ...connection,
-      isActive: isActive !== false,
-      hasKey: sealedApiKey !== undefined,
-    })),
-  )
-  await vault
+  const all = await store.keys.all()
+  const keys = all
+    .filter(({ id }, index) => all.findIndex((other) => other.id === id) === index) // a change of the value that was cut off leaves two
+    .map(({ sealedKey, mac, sha256, isActive, ...key }) => ({ ...key, isActive: isActive !== false }))
+  const connections = (await store.connections.all()).map(({ sealedApiKey, isActive, ...connection }) => ({
+    ...connection,
+    isActive: isActive !== false,
+    hasKey: sealedApiKey !== undefined,
+  }))
   const { requireApiKey } = await store.settings.read()
   return {
     settings: { requireApiKey },

@@ -8,7 +8,6 @@ import { createAliasOperations, createCustomModelOperations } from '../../../src
 import { createProviderOperations } from '../../../src/management/providers.ts'
 import { createSettingsOperations } from '../../../src/management/settings.ts'
 import { defaultLimits } from '../../../src/options.ts'
-import { platformCrypto } from '../../../src/platform.ts'
 import type { Health } from '../../../src/routing/health.ts'
 import type { RouteTable } from '../../../src/routing/table.ts'
 import { createStore } from '../../../src/store/store.ts'
@@ -42,7 +41,6 @@ export function openSide({ storage = memoryStorage(), side, clock, claims, keeps
     clock,
     logger: silent,
     secret: `secret of ${side} `.repeat(4),
-    cryptoInPlace: platformCrypto,
     filesBySha256: side === 'cloud',
     turnEnd,
     onError: () => {},

@@ -1,0 +1,74 @@
+import type { SyncAnswer } from '../../../src/sync/protocol.ts'
+import type { Storage } from '../../../src/types.ts'
+import type { CloudEnd } from './pair.ts'
+
+/** What happens to one message. `replay`: an older request comes once more before it, that many requests old. */
+export type Fault = 'none' | 'lost request' | 'lost answer' | 'twice' | { replay: number }
+
+/** Brings requests to a proxy as the faults say, one for each; none after the last. Remembers all that it has brought. */
+export function createTransport() {
+  const sent: string[] = []
+
+  return (proxy: Pick<CloudEnd, 'sync'>, faults: readonly Fault[]) => {
+    let next = 0
+    return async (text: string): Promise<SyncAnswer> => {
+      const fault = faults[next++] ?? 'none'
+      if (typeof fault === 'object') {
+        const old = sent.at(-1 - fault.replay)
+        if (old !== undefined) await proxy.sync(withStampOf(text, old)).catch(() => {})
+      }
+      sent.push(text)
+      if (fault === 'lost request') throw new Error('The request was lost.')
+      const answer = await proxy.sync(text)
+      if (fault === 'twice') await proxy.sync(text).catch(() => {})
+      if (fault === 'lost answer') throw new Error('The answer was lost.')
+      return answer
+    }
+  }
+}
+
+/** An old request as though the proxy did not look at stamps: the revisions alone must make it harmless. */
+const withStampOf = (text: string, old: string) => JSON.stringify({ ...JSON.parse(old), stamp: JSON.parse(text).stamp })
+
+/** A storage whose process can die at a write: that one is made or not, and nothing after it. */
+export interface Mortal extends Storage {
+  /** Dies at the write after `writes` more. */
+  dieAfter(writes: number, options: { isMade: boolean }): void
+  isDead(): boolean
+}
+
+/** What a process sees of a storage that outlives it. */
+export function mortal(storage: Storage): Mortal {
+  let left = Number.POSITIVE_INFINITY
+  let isMade = false
+  let isDead = false
+
+  const alive =
+    <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+    (...args: Args) =>
+      isDead ? Promise.reject(death()) : work(...args)
+
+  const counted = <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+    alive(async (...args: Args) => {
+      if (left-- > 0) return work(...args)
+      isDead = true
+      if (isMade) await work(...args)
+      throw death()
+    })
+
+  return {
+    atomic: true,
+    get: alive(storage.get),
+    list: alive(storage.list),
+    set: counted(storage.set),
+    delete: counted(storage.delete),
+    ...(storage.watch && { watch: storage.watch }),
+    dieAfter(writes, options) {
+      left = writes
+      isMade = options.isMade
+    },
+    isDead: () => isDead,
+  }
+}
+
+const death = () => Object.assign(new Error('The process has died.'), { code: 'ECONNRESET' })

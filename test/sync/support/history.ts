@@ -1,0 +1,169 @@
+import fc from 'fast-check'
+import { assert } from '../../support/suite.ts'
+import type { Fault } from './faults.ts'
+import { check, type Event, type Log } from './oracle.ts'
+import { openSide } from './sides.ts'
+import {
+  clockOf,
+  createTags,
+  createWorld,
+  type Edit,
+  furnish,
+  isRefused,
+  kinds,
+  perform,
+  type SideName,
+  type View,
+  viewOf,
+  type World,
+} from './world.ts'
+
+/** One step of a history. `death`: the process of a side dies at a write of it. */
+export type Step =
+  | { step: 'edit'; side: SideName; edit: Edit; death?: Death | undefined }
+  | { step: 'sync'; faults: readonly Fault[]; death?: Death | undefined }
+  | { step: 'restart'; side: SideName }
+
+interface Death {
+  side: SideName
+  writes: number
+  isMade: boolean
+}
+
+const side = fc.constantFrom<SideName>('home', 'cloud')
+const pick = fc.nat(2)
+const some = fc.constantFrom('create', 'change', 'change', 'delete', 'pause', 'pause', 'resume')
+const rare = fc.constantFrom('swap combos', 'require keys', 'give another value')
+const edit: fc.Arbitrary<Edit> = fc.record({
+  do: fc.oneof({ weight: 8, arbitrary: some }, { weight: 1, arbitrary: rare }),
+  what: fc.constantFrom(...kinds, 'keys', 'combos', 'combos', 'connections'),
+  pick,
+}) as fc.Arbitrary<Edit> // the texts are those of edits
+const fault: fc.Arbitrary<Fault> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant('none' as const) },
+  { weight: 3, arbitrary: fc.constantFrom('lost request', 'lost answer', 'twice') },
+  { weight: 2, arbitrary: fc.record({ replay: fc.nat(6) }) },
+)
+const death: fc.Arbitrary<Death | undefined> = fc.option(fc.record({ side, writes: fc.nat(9), isMade: fc.boolean() }), {
+  nil: undefined,
+  freq: 3,
+})
+
+/** `variant`: which ids the first records have. */
+export interface History {
+  steps: Step[]
+  variant: number
+}
+
+/** Histories whose edits are made on these sides. */
+export const histories = (...sides: SideName[]): fc.Arbitrary<History> =>
+  fc.record({ steps: stepsOf(sides), variant: fc.nat(7) })
+
+const stepsOf = (sides: SideName[]): fc.Arbitrary<Step[]> =>
+  fc.array(
+    fc.oneof(
+      {
+        weight: 6,
+        arbitrary: fc.record({ step: fc.constant('edit' as const), side: fc.constantFrom(...sides), edit, death }),
+      },
+      {
+        weight: 3,
+        arbitrary: fc.record({ step: fc.constant('sync' as const), faults: fc.array(fault, { maxLength: 4 }), death }),
+      },
+      { weight: 1, arbitrary: fc.record({ step: fc.constant('restart' as const), side }) },
+    ),
+    { minLength: 4, maxLength: 12 },
+  )
+
+/** Goes through a history, lets both sides come to rest, and checks what must hold then. */
+export async function run({ steps, variant }: History): Promise<World> {
+  const world = await createWorld(variant)
+  const log: Log = { events: [], attempts: [], expected: new Set() }
+  let base: View | undefined = await world.view('home')
+  let at = 0
+  const initial = base
+
+  async function sync(faults: readonly Fault[]): Promise<void> {
+    const isWhole = await syncWhole(faults)
+    world.restart()
+    base = isWhole ? await world.view('home') : undefined
+    log.attempts.push({ at, isWhole })
+  }
+
+  async function syncWhole(faults: readonly Fault[]): Promise<boolean> {
+    if (base) for (const id of await apart(world, base)) log.expected.add(id)
+    return world.sync(faults)
+  }
+
+  for (const step of steps) {
+    at++
+    if (step.step === 'restart') {
+      world.restart(step.side)
+      continue
+    }
+    if (step.death) world.dieAfter(step.death.side, step.death.writes, step.death.isMade)
+    if (step.step === 'sync') await sync(step.faults)
+    else {
+      const before = await world.view(step.side)
+      await world.edit(step.side, step.edit)
+      world.restart()
+      log.events.push(...changes(before, await world.view(step.side), { at, side: step.side }))
+    }
+    if (step.death) world.dieAfter(step.death.side, Number.POSITIVE_INFINITY, false)
+  }
+  world.restart('home')
+  world.restart('cloud')
+  for (const _ of Array.from({ length: 3 })) {
+    at++
+    await sync([])
+  }
+  await check(world, log, initial)
+  await checkReplay(world, steps)
+  return world
+}
+
+/** With edits on one side alone, the mirror holds what a store holds that has no mirror. */
+async function checkReplay(world: World, steps: readonly Step[]): Promise<void> {
+  const edits = steps.flatMap((step) => (step.step === 'edit' ? [step] : []))
+  if (new Set(edits.map(({ side }) => side)).size > 1 || edits.some(({ death, side }) => death?.side === side)) return
+  const alone = openSide({ side: 'home', clock: clockOf(() => 0) })
+  const tag = createTags()
+  await furnish(alone, tag)
+  for (const { edit } of edits)
+    await perform(alone, edit, tag).catch((error: unknown) => {
+      if (!isRefused(error)) throw error
+    })
+  assert.equal(valuesOf(await world.view('cloud')), valuesOf(await viewOf(alone)), 'a store without a mirror differs')
+  assert.equal(world.conflicts, [], 'a conflict though one side has made all changes')
+}
+
+/** What records hold, without their ids and the values of keys, which are random. */
+const valuesOf = (view: View): string[] =>
+  [...view]
+    .map(([id, { tag, isActive }]) => {
+      const [collection] = id.split('/')
+      const [name] = collection === 'keys' ? JSON.parse(tag) : [tag]
+      return JSON.stringify([collection, name, isActive])
+    })
+    .sort()
+
+/** The records that both sides have made something else of since they were equal. */
+async function apart(world: World, base: View): Promise<string[]> {
+  const [home, cloud] = [await world.view('home'), await world.view('cloud')]
+  const ids = new Set([...home.keys(), ...cloud.keys(), ...base.keys()])
+  return [...ids].filter((id) => {
+    const [was, one, other] = [base, home, cloud].map((view) => view.get(id)?.tag)
+    return id !== 'settings/settings' && one !== was && other !== was && one !== other
+  })
+}
+
+function changes(before: View, after: View, where: { at: number; side: SideName }): Event[] {
+  const events: Event[] = []
+  for (const id of new Set([...before.keys(), ...after.keys()])) {
+    const [was, is] = [before.get(id), after.get(id)]
+    if (was?.tag !== is?.tag) events.push({ ...where, id, what: 'content', from: was?.tag, to: is?.tag })
+    if (is?.isActive !== undefined && is.isActive !== was?.isActive)
+      events.push({ ...where, id, what: 'active', isActive: is.isActive })
+  }
+  return events
+}

@@ -1,0 +1,104 @@
+import { assert } from '../../support/suite.ts'
+import { dataOf } from './pair.ts'
+import type { SideName, View, World } from './world.ts'
+
+/** What an edit has made of a record on its side. */
+export type Event = { at: number; side: SideName; id: string } & (
+  | { what: 'content'; from: string | undefined; to: string | undefined }
+  | { what: 'active'; isActive: boolean }
+)
+
+/** What is known of a history without a look into the mirror. */
+export interface Log {
+  events: Event[]
+  attempts: { at: number; isWhole: boolean }[]
+  /** Records that certainly were in conflict. */
+  expected: Set<string>
+}
+
+/** Checks, after a history has come to rest, that both sides are equal, nothing is lost or back, and every conflict and no other was reported. */
+export async function check(world: World, log: Log, initial: View): Promise<void> {
+  const { events, attempts, expected } = log
+  const { home, cloud } = world.sides()
+  assert.equal(await plain(cloud), await plain(home), 'the sides differ')
+  assert.equal(world.refused, [], 'something was refused')
+  assert.equal(await world.view('cloud'), await world.view('home'), 'the sides differ in keys')
+  const final = await world.view('home')
+  const reported = new Set(world.conflicts.map(({ collection, id }) => `${collection}/${id}`))
+
+  const isBetween = (one: Event, other: Event) => (attempt: { at: number }) =>
+    one.at < attempt.at && attempt.at < other.at
+  const saw = (later: Event, earlier: Event) =>
+    earlier.at < later.at &&
+    (earlier.side === later.side || attempts.some((one) => one.isWhole && isBetween(earlier, later)(one)))
+  const maySee = (later: Event, earlier: Event) =>
+    earlier.at < later.at && (earlier.side === later.side || attempts.some(isBetween(earlier, later)))
+  const areApart = (one: Event, other: Event) => one.side !== other.side && !saw(one, other) && !saw(other, one)
+
+  for (const id of expected) assert.ok(reported.has(id), `the conflict about ${id} was not reported`)
+  for (const id of reported) {
+    const own = events.filter((event) => event.id === id)
+    const rivals = events.filter((event) => event.id !== id && isRival(event, own))
+    const isReal = own.some((one) => [...own, ...rivals].some((other) => areApart(one, other)))
+    assert.ok(isReal, `there was no conflict about ${id}`)
+  }
+
+  for (const id of new Set(events.map((event) => event.id))) {
+    if (id === 'settings/settings') continue
+    const own = events.filter((event) => event.id === id)
+    const contents = own.filter((event) => event.what === 'content')
+    const state = final.get(id)
+    /** What was made and deleted before the next exchange was never heard of. */
+    const isKnown = (deletion: Event) => {
+      const made = creations.findLast(({ at, side }) => at < deletion.at && side === deletion.side)
+      return !made || attempts.some(isBetween(made, deletion))
+    }
+    const deletions = contents.filter((event) => event.to === undefined)
+    const creations = contents.filter(({ from, to }) => from === undefined && to !== undefined)
+    if (state) {
+      const isAnew = (deletion: Event) => creations.some((creation) => maySee(creation, deletion))
+      for (const deletion of deletions)
+        assert.ok(!isKnown(deletion) || isAnew(deletion), `${id} is back after its deletion`)
+      const isMade = initial.get(id)?.tag === state.tag || contents.some(({ to }) => to === state.tag)
+      assert.ok(isMade, `${id} is what nobody has made of it`)
+    } else assert.ok(deletions.length > 0 || reported.has(id), `${id} is lost`)
+    for (const one of contents) {
+      if (one.to === undefined || one.to === state?.tag || reported.has(id)) continue
+      const isReplaced = contents.some((other) => other !== one && other.from === one.to)
+      assert.ok(isReplaced, `what was made of ${id} is lost: ${one.to}`)
+    }
+    if (state?.isActive === undefined) continue
+    const flags = own.filter((event) => event.what === 'active')
+    const pauses = flags.filter(({ isActive }) => !isActive)
+    const resumes = flags.filter(({ isActive }) => isActive)
+    if (state.isActive) {
+      for (const pause of pauses)
+        assert.ok(
+          resumes.some((resume) => maySee(resume, pause)),
+          `${id} is active though it was paused`,
+        )
+    } else {
+      const isCollision = reported.size > 0 && id.startsWith('keys/')
+      assert.ok(pauses.length > 0 || isCollision, `${id} is paused by nobody`)
+      const isResumed = resumes.some((resume) => pauses.length > 0 && pauses.every((pause) => saw(resume, pause)))
+      assert.not.ok(isResumed, `${id} is paused though it was resumed`)
+    }
+  }
+}
+
+/** Is it about another combo with a name that the one has had? */
+function isRival(event: Event, own: Event[]): boolean {
+  if (!event.id.startsWith('combos/')) return false
+  const names = new Set(own.flatMap(namesOf))
+  return namesOf(event).some((name) => names.has(name))
+}
+
+const namesOf = (event: Event): string[] =>
+  event.what === 'content' && event.id.startsWith('combos/')
+    ? [event.from, event.to].flatMap((tag) => (tag === undefined ? [] : [JSON.parse(tag)[0]]))
+    : []
+
+async function plain(side: Parameters<typeof dataOf>[0]): Promise<unknown> {
+  const text = JSON.stringify(await dataOf(side), (name, value) => (name === 'updatedAt' ? undefined : value))
+  return JSON.parse(text)
+}

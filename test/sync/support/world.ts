@@ -1,0 +1,247 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { isGatewayError } from '../../../src/errors.ts'
+import { openKey, sha256Hex } from '../../../src/store/vault.ts'
+import type { Conflict } from '../../../src/sync/types.ts'
+import type { Clock, Storage } from '../../../src/types.ts'
+import { createTransport, type Fault, type Mortal, mortal } from './faults.ts'
+import { type CloudEnd, type Home, openHome, openProxy } from './pair.ts'
+import type { Side } from './sides.ts'
+
+export type SideName = 'home' | 'cloud'
+
+/** One thing that an administrator does; `pick` chooses among the records that there are. */
+export interface Edit {
+  do: 'create' | 'change' | 'delete' | 'pause' | 'resume' | 'swap combos' | 'require keys' | 'give another value'
+  what: Kind
+  pick: number
+}
+
+export const kinds = ['keys', 'combos', 'connections', 'aliases', 'providers', 'customModels'] as const
+export type Kind = (typeof kinds)[number]
+
+/** What is seen of one record: a text that each change makes another one, and of some whether it is active. */
+export interface Seen {
+  tag: string
+  isActive?: boolean
+}
+export type View = Map<string, Seen>
+
+/** Both sides, with what an administrator of each may do. */
+export interface World {
+  edit(side: SideName, edit: Edit): Promise<void>
+  /** Resolves to whether it came to its end. */
+  sync(faults?: readonly Fault[]): Promise<boolean>
+  /** The process of a side dies at a write of what is done next. */
+  dieAfter(side: SideName, writes: number, isMade: boolean): void
+  /** Begins the processes of the sides anew that have died, or all. */
+  restart(which?: SideName): void
+  view(side: SideName): Promise<View>
+  /** All that were reported. */
+  conflicts: Conflict[]
+  refused: object[]
+  sides(): Record<SideName, Side>
+}
+
+const NAMES = ['one', 'two', 'three']
+const HOUR_MS = 3_600_000
+
+/** What is there before a history begins, on both sides. */
+const FIRST: Edit['what'][] = ['keys', 'keys', 'combos', 'combos', 'connections', 'aliases']
+
+/** Makes what is there before a history begins. */
+export async function furnish(side: Side, tag: () => string): Promise<void> {
+  for (const [pick, what] of FIRST.entries()) await perform(side, { do: 'create', what, pick }, tag)
+}
+
+export function createTags(): () => string {
+  let last = 0
+  return () => `t${++last}`
+}
+
+const START = Date.UTC(2026, 0, 1)
+type Texts = { key: string; value: string }[]
+const prepared = new Map<number, Promise<Record<SideName, Texts>>>()
+
+/** The storages of two sides that are equal: made once for each number, as the ids of records are random. */
+async function prepare(): Promise<Record<SideName, Texts>> {
+  const storages = { home: memoryStorage(), cloud: memoryStorage() }
+  const home = openHome({ storage: storages.home, clock: clockOf(() => START) })
+  const cloud = openProxy({ storage: storages.cloud, clock: clockOf(() => START) })
+  await furnish(home, createTags())
+  await home.sync(cloud.sync, { create: true })
+  return { home: await storages.home.list(''), cloud: await storages.cloud.list('') }
+}
+
+async function copyOf(texts: Texts): Promise<Storage> {
+  const storage = memoryStorage()
+  for (const { key, value } of texts) await storage.set(key, value)
+  return storage
+}
+
+export async function createWorld(variant: number): Promise<World> {
+  const texts = prepared.get(variant) ?? prepare()
+  prepared.set(variant, texts)
+  const storages = { home: await copyOf((await texts).home), cloud: await copyOf((await texts).cloud) }
+  const transport = createTransport()
+  const conflicts: Conflict[] = []
+  const refused: object[] = []
+  let now = START
+  const clocks = { home: clockOf(() => now), cloud: clockOf(() => now + HOUR_MS) }
+  let disks = { home: mortal(storages.home), cloud: mortal(storages.cloud) }
+  let home: Home = openHome({ storage: disks.home, clock: clocks.home })
+  let cloud: CloudEnd = openProxy({ storage: disks.cloud, clock: clocks.cloud })
+
+  function restart(which?: SideName): void {
+    if (which === 'home' || disks.home.isDead()) {
+      home.store.close()
+      disks = { ...disks, home: mortal(storages.home) }
+      home = openHome({ storage: disks.home, clock: clocks.home })
+    }
+    if (which === 'cloud' || disks.cloud.isDead()) {
+      cloud.store.close()
+      disks = { ...disks, cloud: mortal(storages.cloud) }
+      cloud = openProxy({ storage: disks.cloud, clock: clocks.cloud })
+    }
+  }
+
+  const sides = () => ({ home, cloud })
+  const disk = (side: SideName): Mortal => disks[side]
+  const tag = createTags()
+  for (const _ of FIRST) tag()
+  tag() // the connection has two
+
+  return {
+    sides,
+    conflicts,
+    refused,
+    restart,
+    dieAfter: (side, writes, isMade) => disk(side).dieAfter(writes, { isMade }),
+    view: (side) => viewOf(sides()[side]),
+    async edit(side, edit) {
+      now += 60_000
+      await perform(sides()[side], edit, tag).catch((error: unknown) => {
+        if (disk(side).isDead() || isRefused(error)) return
+        throw error
+      })
+    },
+    async sync(faults = []) {
+      now += 60_000
+      try {
+        const done = await home.sync(transport(cloud, faults), { reported: conflicts })
+        refused.push(...done.refused)
+        return true
+      } catch (error) {
+        if (faults.length === 0 && !disks.home.isDead() && !disks.cloud.isDead()) throw error
+        return false
+      }
+    },
+  }
+}
+
+/** Nothing that is awaited here takes time. */
+export const clockOf = (now: () => number): Clock => ({
+  now,
+  sleep: () => new Promise(() => {}),
+  setTimer: () => () => {},
+})
+
+export const isRefused = (error: unknown) =>
+  isGatewayError(error) && ['NAME_TAKEN', 'NOT_FOUND', 'INVALID_REQUEST'].includes(error.code)
+
+/** Does what an administrator does; `tag` makes each change another one. */
+export async function perform({ api, store }: Side, edit: Edit, tag: () => string): Promise<void> {
+  const name = NAMES[edit.pick % NAMES.length] ?? ''
+  const chosen = <T>(all: readonly T[]) => all[edit.pick % Math.max(1, all.length)]
+  if (edit.do === 'require keys') return void (await api.settings.update({ requireApiKey: edit.pick % 2 === 0 }))
+  if (edit.do === 'give another value') {
+    const key = chosen(await store.keys.all())
+    if (key) await api.keys.put({ id: key.id, name: key.name, key: `sbx_${tag().padEnd(40, 'x')}` })
+    return
+  }
+  if (edit.do === 'swap combos') {
+    const [one, other] = await store.combos.all()
+    if (!one || !other) return
+    await api.combos.update(one.id, { name: 'aside', models: [`acme/${tag()}`] })
+    await api.combos.update(other.id, { name: one.name, models: [`acme/${tag()}`] })
+    await api.combos.update(one.id, { name: other.name, models: [`acme/${tag()}`] })
+    return
+  }
+  const isActive = edit.do === 'resume'
+  switch (edit.what) {
+    case 'keys': {
+      if (edit.do === 'create') return void (await api.keys.create({ name: tag() }))
+      const id = chosen(await store.keys.all())?.id
+      if (id === undefined) return
+      if (edit.do === 'delete') return void (await api.keys.delete(id))
+      return void (await api.keys.update(id, edit.do === 'change' ? { name: tag() } : { isActive }))
+    }
+    case 'combos': {
+      if (edit.do === 'create') return void (await api.combos.create({ name, models: [`acme/${tag()}`] }))
+      const id = chosen(await store.combos.all())?.id
+      if (id === undefined) return
+      if (edit.do === 'delete') return void (await api.combos.delete(id))
+      const renames = edit.do === 'pause' || edit.do === 'resume'
+      return void (await api.combos.update(id, { models: [`acme/${tag()}`], ...(renames && { name }) }))
+    }
+    case 'connections': {
+      const given = { id: name, provider: 'acme' }
+      if (edit.do === 'create')
+        return void (await api.connections.put({ ...given, name: tag(), apiKey: `key-${tag()}` }))
+      const id = chosen(await store.connections.all())?.id
+      if (id === undefined) return
+      if (edit.do === 'delete') return void (await api.connections.delete(id))
+      return void (await api.connections.update(id, edit.do === 'change' ? { name: tag() } : { isActive }))
+    }
+    case 'aliases':
+      if (edit.do === 'delete') return void (await api.aliases.delete(name))
+      return void (await api.aliases.set({ alias: name, model: `acme/${tag()}` }))
+    case 'providers': {
+      const stickyLimit = Number(tag().slice(1))
+      return void (await api.providers.update(chosen(['acme', 'other']) ?? '', {
+        strategy: 'round-robin',
+        stickyLimit,
+      }))
+    }
+    case 'customModels':
+      if (edit.do === 'delete') return void (await api.customModels.delete('acme', name))
+      return void (await api.customModels.put({ providerAlias: 'acme', id: name }))
+  }
+}
+
+/** The records that are mirrored, as their changes are told apart. */
+export async function viewOf({ store }: Side): Promise<View> {
+  const view: View = new Map()
+  const add = (id: string, tag: unknown, isActive?: { isActive?: boolean }) => {
+    if (!view.has(id))
+      view.set(id, { tag: JSON.stringify(tag), ...(isActive && { isActive: isActive.isActive !== false }) })
+  }
+  const [keys, combos, connections, aliases, providers, customModels, settings] = await Promise.all([
+    store.keys.entries(),
+    store.combos.all(),
+    store.connections.all(),
+    store.aliases.all(),
+    store.providers.all(),
+    store.customModels.entries(),
+    store.settings.read(),
+  ])
+  const digests = await digestsOf(store, keys)
+  for (const [index, { record }] of keys.entries()) add(`keys/${record.id}`, [record.name, digests[index]], record)
+  for (const { id, name, models } of combos) add(`combos/${id}`, [name, models])
+  for (const one of connections) add(`connections/${one.id}`, [one.name, one.sealedApiKey !== undefined], one)
+  for (const { alias, model } of aliases) add(`aliases/${alias}`, model)
+  for (const { provider, stickyLimit } of providers) add(`providers/${provider}`, stickyLimit)
+  for (const { id, record } of customModels) add(`customModels/${id}`, record.type ?? null)
+  add('settings/settings', settings.requireApiKey)
+  return view
+}
+
+/** The digests of keys, which both sides know. */
+function digestsOf({ vault }: Side['store'], keys: Awaited<ReturnType<Side['store']['keys']['entries']>>) {
+  return Promise.all(
+    keys.map(async ({ record }) => {
+      if (record.sha256 !== undefined) return record.sha256
+      const value = await openKey(await vault(), record)
+      return value === undefined ? 'not to be opened' : sha256Hex(value)
+    }),
+  )
+}
