@@ -171,7 +171,7 @@ function keysOf({ keys }: WritableStore, form: RecordForm & Pick<Mirrored, 'slot
     }
     for (let index = Math.min(indexed.count, entries.length); index < entries.length; index++) {
       const entry = entries[index]
-      if (entry) slots.set(entry.record.id, entry.id)
+      if (entry && !slots.has(entry.record.id)) slots.set(entry.record.id, entry.id)
     }
     indexed.count = entries.length
     return slots.get(id)

@@ -202,7 +202,8 @@ export function createScanner(
     const named = new Set<string>()
     for (const item of await tables[collection].list()) {
       const { id } = item
-      if (named.has(id) || shadows.get({ collection, id })?.shadow.isSeen !== false) continue
+      const shadow = shadows.get({ collection, id })?.shadow
+      if (named.has(id) || shadow?.isSeen !== false || item.slot !== (shadow.slot ?? id)) continue
       named.add(id)
       pending.push({ collection, id, item })
     }

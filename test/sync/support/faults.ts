@@ -30,8 +30,10 @@ export function createTransport() {
 /** An old request as though the proxy did not look at stamps: the revisions alone must make it harmless. */
 const withStampOf = (text: string, old: string) => JSON.stringify({ ...JSON.parse(old), stamp: JSON.parse(text).stamp })
 
-/** A storage whose process can die at a write: that one is made or not, and nothing after it. */
+/** A storage whose process can die at a write, which is made or not, and nothing after it; and that can be busy with something else before a write. */
 export interface Mortal extends Storage {
+  /** Does work before the write after `writes` more. */
+  interruptAfter(writes: number, work: () => Promise<void>): void
   /** Dies at the write after `writes` more. */
   dieAfter(writes: number, options: { isMade: boolean }): void
   isDead(): boolean
@@ -42,6 +44,7 @@ export function mortal(storage: Storage): Mortal {
   let left = Number.POSITIVE_INFINITY
   let isMade = false
   let isDead = false
+  let interruption: { left: number; work: () => Promise<void> } | undefined
 
   const alive =
     <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
@@ -50,6 +53,11 @@ export function mortal(storage: Storage): Mortal {
 
   const counted = <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
     alive(async (...args: Args) => {
+      if (interruption && interruption.left-- <= 0) {
+        const { work: other } = interruption
+        interruption = undefined
+        await other()
+      }
       if (left-- > 0) return work(...args)
       isDead = true
       if (isMade) await work(...args)
@@ -66,6 +74,9 @@ export function mortal(storage: Storage): Mortal {
     dieAfter(writes, options) {
       left = writes
       isMade = options.isMade
+    },
+    interruptAfter(writes, other) {
+      interruption = { left: writes, work: other }
     },
     isDead: () => isDead,
   }

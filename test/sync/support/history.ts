@@ -22,7 +22,15 @@ import {
 export type Step =
   | { step: 'edit'; side: SideName; edit: Edit; death?: Death | undefined }
   | { step: 'sync'; faults: readonly Fault[]; death?: Death | undefined }
+  | { step: 'sync'; faults: readonly Fault[]; death?: undefined; meanwhile: Meanwhile }
   | { step: 'restart'; side: SideName }
+
+/** An edit just before a write of an exchange. */
+interface Meanwhile {
+  side: SideName
+  writes: number
+  edit: Edit
+}
 
 interface Death {
   side: SideName
@@ -67,8 +75,16 @@ const stepsOf = (sides: SideName[]): fc.Arbitrary<Step[]> =>
         arbitrary: fc.record({ step: fc.constant('edit' as const), side: fc.constantFrom(...sides), edit, death }),
       },
       {
-        weight: 3,
+        weight: 2,
         arbitrary: fc.record({ step: fc.constant('sync' as const), faults: fc.array(fault, { maxLength: 4 }), death }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          step: fc.constant('sync' as const),
+          faults: fc.array(fault, { maxLength: 3 }),
+          meanwhile: fc.record({ side: fc.constantFrom(...sides), writes: fc.nat(9), edit }),
+        }),
       },
       { weight: 1, arbitrary: fc.record({ step: fc.constant('restart' as const), side }) },
     ),
@@ -83,14 +99,27 @@ export async function run({ steps, variant }: History): Promise<World> {
   let at = 0
   const initial = base
 
-  async function sync(faults: readonly Fault[]): Promise<void> {
-    const isWhole = await syncWhole(faults)
+  async function sync(faults: readonly Fault[], meanwhile?: Meanwhile): Promise<void> {
+    const isWhole = await syncWhole(faults, meanwhile)
     world.restart()
-    base = isWhole ? await world.view('home') : undefined
+    base = isWhole && !meanwhile ? await world.view('home') : undefined
     log.attempts.push({ at, isWhole })
   }
 
-  async function syncWhole(faults: readonly Fault[]): Promise<boolean> {
+  async function editNow(by: SideName, one: Edit, isAlone = true): Promise<void> {
+    const before = await world.view(by)
+    await world.edit(by, one)
+    if (isAlone) world.restart()
+    world.restart()
+    log.events.push(...changes(before, await world.view(by), { at, side: by }))
+  }
+
+  async function syncWhole(faults: readonly Fault[], meanwhile?: Meanwhile): Promise<boolean> {
+    if (meanwhile) {
+      base = undefined
+      const { side: by, writes, edit: one } = meanwhile
+      world.interruptAfter(by, writes, () => editNow(by, one, false))
+    }
     if (base) for (const id of await apart(world, base)) log.expected.add(id)
     return world.sync(faults)
   }
@@ -102,12 +131,12 @@ export async function run({ steps, variant }: History): Promise<World> {
       continue
     }
     if (step.death) world.dieAfter(step.death.side, step.death.writes, step.death.isMade)
-    if (step.step === 'sync') await sync(step.faults)
-    else {
-      const before = await world.view(step.side)
-      await world.edit(step.side, step.edit)
-      world.restart()
-      log.events.push(...changes(before, await world.view(step.side), { at, side: step.side }))
+    if (step.step === 'sync') {
+      const meanwhile = 'meanwhile' in step ? step.meanwhile : undefined
+      await sync(step.faults, meanwhile)
+      if (meanwhile) world.interruptAfter(meanwhile.side, Number.POSITIVE_INFINITY, async () => {})
+    } else {
+      await editNow(step.side, step.edit)
     }
     if (step.death) world.dieAfter(step.death.side, Number.POSITIVE_INFINITY, false)
   }
@@ -124,6 +153,7 @@ export async function run({ steps, variant }: History): Promise<World> {
 
 /** With edits on one side alone, the mirror holds what a store holds that has no mirror. */
 async function checkReplay(world: World, steps: readonly Step[]): Promise<void> {
+  if (steps.some((step) => 'meanwhile' in step)) return // which may not come to pass
   const edits = steps.flatMap((step) => (step.step === 'edit' ? [step] : []))
   if (new Set(edits.map(({ side }) => side)).size > 1 || edits.some(({ death, side }) => death?.side === side)) return
   const alone = openSide({ side: 'home', clock: clockOf(() => 0) })

@@ -32,7 +32,8 @@ export async function check(world: World, log: Log, initial: View): Promise<void
     earlier.at < later.at &&
     (earlier.side === later.side || attempts.some((one) => one.isWhole && isBetween(earlier, later)(one)))
   const maySee = (later: Event, earlier: Event) =>
-    earlier.at < later.at && (earlier.side === later.side || attempts.some(isBetween(earlier, later)))
+    earlier.at <= later.at &&
+    (earlier.side === later.side || attempts.some(({ at }) => earlier.at <= at && at <= later.at))
   const areApart = (one: Event, other: Event) => one.side !== other.side && !saw(one, other) && !saw(other, one)
 
   for (const id of expected) assert.ok(reported.has(id), `the conflict about ${id} was not reported`)
@@ -51,7 +52,7 @@ export async function check(world: World, log: Log, initial: View): Promise<void
     /** What was made and deleted before the next exchange was never heard of. */
     const isKnown = (deletion: Event) => {
       const made = creations.findLast(({ at, side }) => at < deletion.at && side === deletion.side)
-      return !made || attempts.some(isBetween(made, deletion))
+      return !made || attempts.some(({ at }) => made.at <= at && at <= deletion.at)
     }
     const deletions = contents.filter((event) => event.to === undefined)
     const creations = contents.filter(({ from, to }) => from === undefined && to !== undefined)

@@ -33,6 +33,8 @@ export interface World {
   sync(faults?: readonly Fault[]): Promise<boolean>
   /** The process of a side dies at a write of what is done next. */
   dieAfter(side: SideName, writes: number, isMade: boolean): void
+  /** Does work before a write that a side makes next. */
+  interruptAfter(side: SideName, writes: number, work: () => Promise<void>): void
   /** Begins the processes of the sides anew that have died, or all. */
   restart(which?: SideName): void
   view(side: SideName): Promise<View>
@@ -116,6 +118,7 @@ export async function createWorld(variant: number): Promise<World> {
     refused,
     restart,
     dieAfter: (side, writes, isMade) => disk(side).dieAfter(writes, { isMade }),
+    interruptAfter: (side, writes, work) => disk(side).interruptAfter(writes, work),
     view: (side) => viewOf(sides()[side]),
     async edit(side, edit) {
       now += 60_000
