@@ -158,23 +158,27 @@ function storedRecords<T extends object>(records: WritableRecords<T>, idOf: (rec
 /** Keys are filed under digests, several under one id after a change of the value that was cut off. */
 function keysOf({ keys }: WritableStore, form: RecordForm & Pick<Mirrored, 'slotOf'>): Mirrored {
   const { at, list, fresh, write, remove } = storedRecords(keys, ({ id }) => id)
-  /** Where keys are that have no shadow yet, as far as they are in memory. */
+  /** Where keys are, as far as they are in memory; those that are in several places. */
   const slots = new Map<string, string>()
-  let indexed: { items: readonly unknown[]; count: number } | undefined
+  const doubles = new Set<string>()
+  let indexed: { entries: readonly unknown[]; count: number } | undefined
 
   /** Keys are added at the end of the list that is in memory. */
-  async function slotOf(id: string): Promise<string | undefined> {
+  async function index(): Promise<void> {
     const entries = await keys.entries()
-    if (indexed?.items !== entries) {
+    if (indexed?.entries !== entries) {
       slots.clear()
-      indexed = { items: entries, count: 0 }
+      doubles.clear()
+      indexed = { entries, count: 0 }
     }
-    for (let index = Math.min(indexed.count, entries.length); index < entries.length; index++) {
-      const entry = entries[index]
-      if (entry && !slots.has(entry.record.id)) slots.set(entry.record.id, entry.id)
+    for (let at = Math.min(indexed.count, entries.length); at < entries.length; at++) {
+      const entry = entries[at]
+      if (!entry) continue
+      const { id, record } = entry
+      if ((slots.get(record.id) ?? id) !== id) doubles.add(record.id)
+      else slots.set(record.id, id)
     }
     indexed.count = entries.length
-    return slots.get(id)
   }
 
   return {
@@ -182,22 +186,22 @@ function keysOf({ keys }: WritableStore, form: RecordForm & Pick<Mirrored, 'slot
     list,
     at,
     async find(wanted) {
+      await index()
       const found = new Map<string, MirroredItem[] | 'damaged'>()
-      const moved = new Set<string>()
+      const sought = new Map<string, string | undefined>()
       await Promise.all(
-        wanted.map(async ({ id, slot }) => {
-          const where = slot ?? (await slotOf(id))
-          const item = where === undefined ? undefined : await at(where)
+        wanted.map(async ({ id, slot = slots.get(id) }) => {
+          const item = slot === undefined ? undefined : await at(slot)
           if (item === 'damaged') found.set(id, item)
-          else if (where !== undefined && item?.id !== id) moved.add(id)
+          else if (doubles.has(id) || (slot !== undefined && item?.id !== id)) sought.set(id, slot)
           else found.set(id, item ? [item] : [])
         }),
       )
-      if (moved.size === 0) return found
-      for (const id of moved) found.set(id, [])
-      for (const item of await fresh()) {
-        const items = moved.has(item.id) ? found.get(item.id) : undefined
-        if (items && items !== 'damaged') items.push(item)
+      if (sought.size === 0) return found
+      const all = await fresh()
+      for (const [id, slot] of sought) {
+        const items = all.filter((item) => item.id === id)
+        found.set(id, [...items.filter((item) => item.slot === slot), ...items.filter((item) => item.slot !== slot)])
       }
       return found
     },
