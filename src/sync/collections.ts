@@ -147,8 +147,9 @@ function storedRecords<T extends object>(records: WritableRecords<T>, idOf: (rec
           (await records.update(slot, (_, version) => (version === before.version ? next : undefined))) !== undefined
         )
       if (!(await records.insert(slot, next, ++lastOrder))) return false
-      await records.remove(before.slot, (_, version) => version === before.version)
-      return true
+      if (await records.remove(before.slot, (_, version) => version === before.version)) return true
+      await records.remove(slot) // the record that it was to replace is another one now, or deleted
+      return false
     },
     remove: async ({ slot, version }: MirroredItem) =>
       (await records.remove(slot, (_, current) => current === version)) !== undefined,
