@@ -1,0 +1,170 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import { temporaryFolder } from '../storage/support/folder.ts'
+import { assert, suite } from '../support/suite.ts'
+import { startUpstream } from './upstream.ts'
+import { startWorker } from './worker.ts'
+
+const SECRET = 'secret-of-the-proxy-of-forty-characters-'
+const ENROLMENT = 'enrolment-credential-of-forty-characters'
+const HELLO = /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/
+
+/** A request that home has sent, as whoever has recorded it sends it again. */
+type Sent = [url: string, init: RequestInit]
+
+/** A cloud proxy in workerd, on a storage that survives it, and a gateway here that mirrors itself there. */
+interface World {
+  home: Gateway
+  key: string
+  keyId: string
+  url: string
+  sent: Sent[]
+  /** Another workerd on the same data, at the same address. */
+  restart(): Promise<void>
+  models(): Promise<number>
+  chat(model: string): Promise<{ status: number; text: string }>
+  close(): Promise<void>
+}
+
+async function openWorld(options: object): Promise<World> {
+  const upstream = await startUpstream()
+  const folder = await temporaryFolder()
+  const start = (port = 0) =>
+    startWorker('worker-cloud', {
+      bindings: { SECRET, ENROLMENT },
+      durableObjectsPersist: folder.path,
+      kvPersist: folder.path,
+      port,
+      ...options,
+    })
+  let worker = await start()
+  const { url } = worker
+  const sent: Sent[] = []
+  const home = createGateway({
+    storage: memoryStorage(),
+    logger: false,
+    async fetch(input: Request | URL | string, init?: RequestInit) {
+      const request = new Request(input, init)
+      const { method } = request
+      const headers = Object.fromEntries(request.headers)
+      const body = await request.clone().text()
+      sent.push([request.url, { method, headers, ...(body !== '' && { body }) }])
+      return fetch(request)
+    },
+  })
+  const provider = { prefix: 'up', baseUrl: upstream.url, enabledModels: ['m'] }
+  await home.api.connections.put({ id: 'up', provider: 'openai-compatible-up', apiKey: 'sk-test', ...provider })
+  const { key, id } = await home.api.keys.create({ name: 'app' })
+  await home.api.settings.update({ cloudUrl: url })
+
+  const authorization = `Bearer ${key}`
+  return {
+    home,
+    key,
+    keyId: id,
+    url,
+    sent,
+    async restart() {
+      await worker.stop()
+      worker = await start(Number(new URL(url).port))
+    },
+    models: async () => (await fetch(`${url}/v1/models`, { headers: { authorization } })).status,
+    async chat(model) {
+      const response = await fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Hello' }] }),
+      })
+      return { status: response.status, text: await response.text() }
+    },
+    async close() {
+      await home.close({ graceMs: 0 })
+      await worker.stop()
+      upstream.close()
+      await folder.remove()
+    },
+  }
+}
+
+const isSigned = ([, { headers }]: Sent) => headers !== undefined && 'x-signalbox-signature' in headers
+const isOpening = ([url, { method }]: Sent) => method === 'POST' && url.endsWith('/cloud/1/sessions')
+
+/** Sends again what opens something, and expects that none of it does. */
+async function refusesReplays(sent: Sent[]): Promise<void> {
+  const opening = sent.filter((one) => isSigned(one) || isOpening(one))
+  assert.ok(opening.length > 3)
+  for (const [url, init] of opening) {
+    const response = await fetch(url, init)
+    const { code } = await response.json()
+    assert.equal([response.status, code], [401, 'SESSION_INVALID'], `${init.method} ${url}`)
+  }
+}
+
+const stores = {
+  'a Durable Object': { durableObjects: { STORE: { className: 'SignalboxStore', useSQLite: true } } },
+  'Workers KV': { kvNamespaces: ['KV'] },
+}
+
+for (const [store, options] of Object.entries(stores)) {
+  const test = suite<{ world: World }>(`a cloud proxy in workerd, on ${store}`)
+
+  test.before(async (context) => {
+    context.world = await openWorld(options)
+  })
+  test.after(({ world }) => world?.close())
+
+  test('is enabled, verified and answers with a stream', async ({ world }) => {
+    const { home, chat, url } = world
+    assert.is(
+      await home.api.cloud.enable({ enrolment: 'a-wrong-credential-of-forty-characters--' }).catch(codeOf),
+      'CLOUD_FAILED',
+    )
+    assert.equal(await home.api.cloud.enable({ enrolment: ENROLMENT }), {
+      success: true,
+      verified: true,
+      conflicts: [],
+    })
+    const { status, text } = await chat('up/m')
+    assert.is(status, 200, text)
+    assert.match(text, HELLO)
+    for (const path of ['/api/keys', '/api/sync/cloud', '/']) {
+      const { status } = await fetch(url + path, { headers: { authorization: `Bearer ${world.key}` } })
+      assert.is(status, path === '/' ? 200 : 404)
+    }
+  })
+
+  test('mirrors what is made at home, and refuses a key that is paused there', async ({ world }) => {
+    const { home, keyId, chat, models } = world
+    await home.api.combos.create({ name: 'fast', models: ['up/m'] })
+    await home.api.cloud.sync()
+    assert.match((await chat('fast')).text, HELLO)
+    await home.api.keys.update(keyId, { isActive: false })
+    await home.api.cloud.sync()
+    assert.is(await models(), 403)
+    await home.api.keys.update(keyId, { isActive: true })
+    await home.api.cloud.sync()
+    assert.is(await models(), 200)
+  })
+
+  test('refuses all that was recorded, and goes on with its session after a restart', async ({ world }) => {
+    const { home, sent, restart, models } = world
+    await refusesReplays(sent)
+    await restart()
+    await refusesReplays(sent)
+    const before = sent.length
+    assert.equal(await home.api.cloud.sync(), { success: true, conflicts: [] })
+    assert.is(sent.slice(before).filter(isOpening).length, 0)
+    assert.is(await models(), 200)
+  })
+
+  test('ends the mirror, its sessions and keys when it is disabled, and makes it anew', async ({ world }) => {
+    const { home, sent, models } = world
+    assert.equal(await home.api.cloud.disable(), { success: true, conflicts: [] })
+    assert.is(await models(), 401)
+    await refusesReplays(sent)
+    assert.is((await home.api.cloud.enable()).verified, true, 'it has enrolled')
+    assert.is(await models(), 200)
+  })
+}
+
+const codeOf = (error: { code?: string }) => error.code
