@@ -1,0 +1,93 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createCloudProxy } from '../../src/cloud/proxy.ts'
+import type { Storage } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { CLOUD_URL, openBothEnds, PROVIDER_KEY, type Recorded } from './support/both-ends.ts'
+import { ENROLMENT, SECRET } from './support/proxy.ts'
+
+/* What src/cloud/README.md says of stores that are not atomic, such as Workers KV: here a place that sees the writes of another late. */
+
+const test = suite('a cloud proxy at two places on a storage that is not atomic')
+
+/** As another place sees a storage: from `hold` until `release` nothing of what others write. Its own writes go to all. */
+function latePlace(all: Storage) {
+  let seen = all
+  const storage: Storage = {
+    atomic: false,
+    get: (key) => seen.get(key),
+    list: (prefix, options) => seen.list(prefix, options),
+    async set(key, value, options) {
+      const written = await seen.set(key, value, options)
+      if (seen === all || written === false) return written
+      const { ifVersion, ...rest } = options ?? {}
+      await all.set(key, value, rest)
+      return written
+    },
+    async delete(key, options) {
+      const deleted = await seen.delete(key, options)
+      if (seen !== all && deleted) await all.delete(key)
+      return deleted
+    },
+  }
+  return {
+    storage,
+    async hold() {
+      const held = memoryStorage()
+      for (const { key, value } of await all.list('')) await held.set(key, value)
+      seen = held
+    },
+    release() {
+      seen = all
+    },
+  }
+}
+
+test('what was recorded may be taken once more where writes come late; the next exchange puts it right', async () => {
+  const all = memoryStorage()
+  const { watch, increment, ...rest } = all
+  const ends = openBothEnds({ cloud: { storage: { ...rest, atomic: false } } })
+  const late = latePlace(all)
+  const elsewhere = createCloudProxy({
+    storage: late.storage,
+    clock: ends.cloudClock,
+    secret: SECRET,
+    enrolment: ENROLMENT,
+    logger: false,
+  })
+  const { api } = ends.home
+  await api.connections.put({ id: 'openai', provider: 'openai', apiKey: PROVIDER_KEY })
+  const { key, id } = await api.keys.create({ name: 'app' })
+  await api.settings.update({ cloudUrl: CLOUD_URL })
+  await api.cloud.enable()
+  const turn = async (isActive: boolean): Promise<Recorded[]> => {
+    const before = ends.recorded.length
+    await api.keys.update(id, { isActive })
+    await api.cloud.sync()
+    await ends.cloudClock.advance(2_000) // for what is kept in memory
+    return ends.recorded.slice(before)
+  }
+
+  await turn(false)
+  await late.hold()
+  const resumed = await turn(true)
+  await turn(false)
+  assert.is((await ends.chat(key)).status, 403)
+
+  const answers: number[] = []
+  for (const { method, path, headers, body } of resumed) {
+    const response = await elsewhere.fetch(new Request(CLOUD_URL + path, { method, headers, body }))
+    answers.push(response.status)
+    assert.not.match(await response.text(), new RegExp(id))
+  }
+  late.release()
+  assert.ok(answers.includes(200), 'a request was taken twice')
+  await ends.cloudClock.advance(2_000)
+  assert.is((await ends.chat(key)).status, 200, 'it has undone what came after it')
+
+  assert.equal(await api.cloud.sync(), { success: true, conflicts: [] })
+  await ends.cloudClock.advance(2_000)
+  assert.is((await ends.chat(key)).status, 403)
+  assert.is((await api.keys.get(id)).key.isActive, false)
+  await elsewhere.close()
+  await ends.close()
+})
