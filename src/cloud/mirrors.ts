@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
+import { evictOldest } from '../lib/maps.ts'
 import { type Cached, createCached, createFreshness } from '../store/cached.ts'
 import { createPatience } from '../store/storage-access.ts'
 import type { Clock } from '../types.ts'
@@ -51,16 +52,8 @@ export function createMirrors(deps: { documents: Documents; scopes: Scopes; cloc
 
   function cachedOf(tenant: string): Cached<Mirror | undefined> {
     const cached = kept.get(tenant) ?? createCached(() => read(tenant), { clock, freshness, patience })
-    if (kept.delete(tenant) || kept.size < MAX_KEPT) return added(tenant, cached)
-    for (const oldest of kept.keys()) {
-      kept.delete(oldest)
-      break
-    }
-    return added(tenant, cached)
-  }
-
-  function added(tenant: string, cached: Cached<Mirror | undefined>) {
-    kept.set(tenant, cached) // as the latest
+    if (!kept.delete(tenant)) evictOldest(kept, MAX_KEPT)
+    kept.set(tenant, cached) // last in the map, which evictOldest empties from the front
     return cached
   }
 

@@ -1,9 +1,10 @@
-import { encodeUtf8, randomBytes, toBase64, toBase64Url, toHex } from '../lib/bytes.ts'
+import { encodeUtf8, isEqualInConstantTime, randomBytes, toBase64Url, toHex } from '../lib/bytes.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Vault } from '../store/vault.ts'
 import {
   createExchangeHalf,
+  digestOfBytes,
   digestOfText,
   gatewayId,
   isSigned,
@@ -94,8 +95,8 @@ export function createSessions(deps: {
 
   async function isRightEnrolment(presented: string | undefined): Promise<boolean> {
     if (enrolment === undefined || presented === undefined) return false
-    const [expected, given] = await Promise.all([enrolment, presented].map(digestOfText))
-    return isEqual(expected ?? '', given ?? '')
+    const [expected, given] = await Promise.all([digestOfText(enrolment), digestOfText(presented)])
+    return isEqualInConstantTime(encodeUtf8(expected), encodeUtf8(given))
   }
 
   const notEnrolled = (presented: string | undefined) => {
@@ -172,7 +173,7 @@ export function createSessions(deps: {
       if (!found || !enrolled || !mayTake(found.value)) throw refusal('SESSION_INVALID')
       const { publicKey } = enrolled.value
       const body = await readBody()
-      const bodyDigest = toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(body))))
+      const bodyDigest = await digestOfBytes(new Uint8Array(body))
       const text = signedText({ method: exchange.method, path: exchange.path, session, counter, bodyDigest })
       const isGenuine = (await gatewayId(publicKey)) === tenant && (await isSigned(publicKey, text, signature))
       if (!isGenuine) throw refusal('SESSION_INVALID')
@@ -215,14 +216,6 @@ const NO_ENROLMENT =
 const WRONG_ENROLMENT = 'The enrolment credential is wrong. Send the one that the operator of this cloud proxy has set.'
 const OPENING_INVALID =
   'The session cannot be opened: the challenge was used, is too old or of another proxy, or the signature does not fit.'
-
-/** Constant-time comparison. */
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [encodeUtf8(one), encodeUtf8(other)]
-  let difference = a.length ^ b.length
-  for (const [at, byte] of a.entries()) difference |= byte ^ (b[at] ?? 0)
-  return difference === 0
-}
 
 function parseSession({ createdAt, lastUsedAt, counter, sealedSecret }: JsonObject): Session | undefined {
   const isWhole = [createdAt, lastUsedAt, counter].every((value) => Number.isSafeInteger(value))

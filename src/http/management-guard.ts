@@ -1,5 +1,5 @@
 import { gatewayError } from '../errors.ts'
-import { encodeUtf8 } from '../lib/bytes.ts'
+import { encodeUtf8, isEqualInConstantTime } from '../lib/bytes.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { bearerToken, requireJson } from '../lib/http-headers.ts'
 import { isClientKey } from '../store/client-key.ts'
@@ -32,7 +32,7 @@ function tokenGuard(token: string): ManagementGuard {
   return async (exchange) => {
     const presented = bearerToken(exchange.header('authorization')) ?? ''
     expected ??= digest(token)
-    const isRight = isEqual(await digest(presented), await expected)
+    const isRight = isEqualInConstantTime(await digest(presented), await expected)
     if (!isRight) throw unauthorized(presented)
   }
 }
@@ -74,13 +74,6 @@ const openGuard =
   }
 
 const digest = async (text: string) => new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text)))
-
-/** Constant-time comparison. */
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  let difference = a.length ^ b.length
-  for (const [at, byte] of a.entries()) difference |= byte ^ (b[at] ?? 0)
-  return difference === 0
-}
 
 const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 

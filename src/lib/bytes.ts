@@ -153,3 +153,10 @@ function remainder(_: unknown, byte: number): number {
   for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
   return value
 }
+
+/** Are both the same? Takes as long wherever they differ, so that time does not tell how much of a secret was guessed. */
+export function isEqualInConstantTime(one: Uint8Array, other: Uint8Array): boolean {
+  let difference = one.length ^ other.length
+  for (const [at, byte] of one.entries()) difference |= byte ^ (other[at] ?? 0)
+  return difference === 0
+}

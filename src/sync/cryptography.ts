@@ -3,8 +3,7 @@ import { decrypt, encrypt, sha256Hex } from '../store/vault.ts'
 
 /*
  * The cryptography of the cloud protocol, of WebCrypto alone: ECDSA P-256 proves who a gateway is, ECDH P-256 gives each session a key of its own.
- * Binary values are base64, and refused unless they are as `toBase64` writes
- * them: a changed character must never mean the same.
+ * Binary values are base64, and refused unless they are as `toBase64` writes them: a changed character must never mean the same.
  */
 
 const SIGNING = { name: 'ECDSA', namedCurve: 'P-256' } as const
@@ -89,8 +88,11 @@ export const sealBody = (key: CryptoKey, place: string, text: string): Promise<s
 export const openBody = async (key: CryptoKey, place: string, sealed: string): Promise<string> =>
   decodeUtf8(await decrypt(key, place, sealed))
 
-/** The SHA-256 of a text, in base64. */
-export const digestOfText = async (text: string): Promise<string> => toBase64(await sha256(encodeUtf8(text)))
+/** The SHA-256 of bytes, in base64. */
+export const digestOfBytes = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> => toBase64(await sha256(bytes))
+
+/** The SHA-256 of a text in UTF-8, in base64. */
+export const digestOfText = (text: string): Promise<string> => digestOfBytes(encodeUtf8(text))
 
 /** The digest by which a client key is known at the proxy: SHA-256, in hex. Keys hold 256 random bits, so that it gives nothing away. */
 export const digestOfKey = (key: string): Promise<string> => sha256Hex(key)

@@ -167,7 +167,7 @@ export interface SyncAnswer {
   more: boolean
 }
 
-/** What the signature of a request is over. `path` is one of `paths`; `bodyDigest` that of `digestOfText` over the body as it is sent. */
+/** What the signature of a request is over. `path` is one of `paths`; `bodyDigest` the SHA-256 of the body's bytes as sent, in base64 (`digestOfBytes`). */
 export const signedText = (request: {
   method: string
   path: string
