@@ -1,4 +1,5 @@
-import { type App, createApp, isOurs } from '../http/app.ts'
+import { gatewayError } from '../errors.ts'
+import { type App, createApp, isOurs, type Step } from '../http/app.ts'
 import type { AnswerHealth } from '../http/health-check.ts'
 import { modelsRoutes } from '../http/listing-routes.ts'
 import { modelRoutes } from '../http/model-routes.ts'
@@ -8,7 +9,7 @@ import type { PresentedKey } from '../store/keyring.ts'
 import type { StoredSettings } from '../store/settings.ts'
 import type { Clock } from '../types.ts'
 import type { Directory } from './directory.ts'
-import { type Tenants, unknownKey } from './tenants.ts'
+import type { Tenants } from './tenants.ts'
 
 /** Everything below is the protocol's. */
 const CLOUD = '/cloud'
@@ -30,7 +31,15 @@ export function elsewhereOfProxy({ method, path }: Exchange): Reply {
   return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
 }
 
-/** No request without a known key is let in. */
+/** A step of each tenant's gateway: refuses what comes without a key that it knows, whatever its `requireApiKey` says. */
+export const requireKey: Step = ({ exchange, key }, next) => {
+  if (key || exchange.method === 'OPTIONS') return next()
+  throw unknownKey()
+}
+
+const unknownKey = () => gatewayError('KEY_UNKNOWN', { headers: { 'www-authenticate': 'Bearer' } })
+
+/** The settings of the proxy itself: no request without a known key is let in. */
 export const KEY_REQUIRED: StoredSettings = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
 
 /**

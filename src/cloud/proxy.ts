@@ -22,13 +22,16 @@ import { openVault } from '../store/open-vault.ts'
 import { failedTo, timedStorage } from '../store/storage-access.ts'
 import { createDirectory } from './directory.ts'
 import { createDocuments } from './documents.ts'
-import { createFront, elsewhereOfProxy, isOfProxy, KEY_REQUIRED } from './front.ts'
+import { createFront, elsewhereOfProxy, isOfProxy, KEY_REQUIRED, requireKey } from './front.ts'
 import { createMirrors } from './mirrors.ts'
 import { repeatingStorage } from './repeating-storage.ts'
 import { createScopes } from './scope.ts'
-import { createTenants, requireKey } from './tenants.ts'
+import { createTenants } from './tenants.ts'
 
-/** The options of `createCloudProxy`; only `storage` is required. All but `enrolment` are as those of `createGateway`. */
+/**
+ * The options of `createCloudProxy`; only `storage` is required. All but `enrolment` are as those of `createGateway`: `limits` hold for each
+ * tenant, `hooks` get the requests of all tenants. Without `secret`, on a storage that has none of its own, states with credentials are refused.
+ */
 export interface CloudProxyOptions
   extends Pick<GatewayOptions, 'storage' | 'fetch' | 'clock' | 'secret' | 'catalog' | 'limits' | 'hooks' | 'logger'> {
   /**
@@ -200,7 +203,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
   return isWorkers() ? ({ ...members, fetch: callable } as CloudProxy) : callable
 }
 
-/** Before anything else of a tenant's gateway. */
+/** The steps of each tenant's gateway. */
 const STEPS = { afterKey: [requireKey], aroundAttempt: [], atEnd: [] }
 
 /** A message that never comes to its end, or a hook, must not keep the process. */

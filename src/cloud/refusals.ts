@@ -15,7 +15,6 @@ const table: Readonly<Record<CloudCode, readonly [status: number, text: string]>
   ],
   MIRROR_GONE: [409, 'This cloud proxy has no such mirror of this gateway. Enable cloud mode again.'],
   HISTORY_DIVERGED: [409, 'Gateway and proxy do not remember the same last exchange. Send all states with "full".'],
-  KEY_TAKEN: [409, 'Another gateway of this cloud proxy has this API key. Make a new one.'],
   INVALID_MESSAGE: [400, 'This is no message of the protocol.'],
   NOT_FOUND: [404, 'Not found'],
 }

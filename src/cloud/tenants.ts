@@ -1,6 +1,4 @@
-import { gatewayError } from '../errors.ts'
 import type { Gateway } from '../gateway.ts'
-import type { Step } from '../http/app.ts'
 import type { Store } from '../store/store.ts'
 import type { Storage } from '../types.ts'
 import type { Mirrors } from './mirrors.ts'
@@ -104,11 +102,3 @@ export function createTenants(deps: {
     },
   }
 }
-
-/** Refuses what comes without a key that is known, whatever the tenant's `requireApiKey` says. */
-export const requireKey: Step = ({ exchange, key }, next) => {
-  if (key || exchange.method === 'OPTIONS') return next()
-  throw unknownKey()
-}
-
-export const unknownKey = () => gatewayError('KEY_UNKNOWN', { headers: { 'www-authenticate': 'Bearer' } })

@@ -48,8 +48,6 @@ export type CloudCode =
   | 'MIRROR_GONE'
   /** 409: proxy and gateway do not remember the same last exchange: one of them got an old copy back. */
   | 'HISTORY_DIVERGED'
-  /** 409: another gateway of this proxy has the key. */
-  | 'KEY_TAKEN'
   /** 400: the message is not one of this protocol. */
   | 'INVALID_MESSAGE'
   /** 404: no such route, or no such session. */
@@ -147,13 +145,18 @@ export interface SyncRequest {
 
 /**
  * What became of a change: `taken`; `known`, the proxy has it or a later one; `concurrent`, the proxy has one that the gateway has not seen, and
- * sends it among its changes; or refused for a reason.
+ * sends it among its changes; or refused: why, as a sentence and by its code.
  */
-export type Verdict =
-  | 'taken'
-  | 'known'
-  | 'concurrent'
-  | { refused: string; code: 'INVALID' | 'NO_SECRET' | 'KEY_TAKEN' }
+export type Verdict = 'taken' | 'known' | 'concurrent' | { refused: string; code: RefusalCode }
+
+/** Why a state is refused. */
+export type RefusalCode =
+  /** The record is none that may be stored. */
+  | 'INVALID'
+  /** It has a credential, and its side has no secret to seal it with. */
+  | 'NO_SECRET'
+  /** Another gateway of this proxy has the key. */
+  | 'KEY_TAKEN'
 
 export interface SyncAnswer {
   mirror: string

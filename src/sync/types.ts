@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import type { Clock } from '../types.ts'
-import type { Collection, MirrorState, Seen, SyncAnswer, SyncRequest, Verdict } from './protocol.ts'
+import type { Collection, MirrorState, RefusalCode, Seen, SyncAnswer, SyncRequest, Verdict } from './protocol.ts'
 
 /** One side of a mirror: the records of a store with what is known of their states. Its methods reject with `STORAGE_FAILED`. */
 export interface Replica {
@@ -44,7 +44,7 @@ export interface Unseen {
 export interface Refusal extends StateId {
   /** A sentence. */
   message: string
-  code: 'INVALID' | 'NO_SECRET' | 'KEY_TAKEN'
+  code: RefusalCode
 }
 
 /** Two changes, one on each side, that did not see each other: which one is in force. */
