@@ -93,9 +93,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     const shadow = shadows.get(seen)?.shadow
     if (!shadow || shadow.isSeen || !isIt(shadow)) return
     if (seen.collection === 'keys') await taker.forgetValue(seen)
-    await changeShadow(seen, ({ isUncertain, ...current }) =>
-      isIt(current) ? { ...current, isSeen: true } : undefined,
-    )
+    await changeShadow(seen, (current) => (isIt(current) ? { ...current, isSeen: true } : undefined))
   }
 
   return {

@@ -116,16 +116,23 @@ export function createShadows(
   }
 
   async function rereadStale(): Promise<void> {
-    const keys = stale
+    const keys = [...stale]
     stale = new Set()
-    for (const key of keys) {
-      const [collection, storedId] = key.slice(own.length).split('/')
-      const table = tables.get(collection as Collection) // one of them, or nothing is found
-      if (!table || storedId === undefined) continue
-      const found = await table.stored.read(decodeURIComponent(storedId))
-      if (found && found !== 'damaged') remember(collection as Collection, found.record.id, known(found))
-      else if (!found) remember(collection as Collection, decodeURIComponent(storedId), undefined)
-    }
+    for (let from = 0; from < keys.length; from += BATCH)
+      await Promise.all(keys.slice(from, from + BATCH).map(rereadKey)).catch((error: unknown) => {
+        isLoaded = false
+        throw error
+      })
+  }
+
+  async function rereadKey(key: string): Promise<void> {
+    const [collection, encoded = ''] = key.slice(own.length).split('/')
+    const table = tables.get(collection as Collection) // one of them, or nothing is found
+    if (!table) return
+    const storedId = decodeURIComponent(encoded)
+    const found = await table.stored.read(storedId)
+    if (found && found !== 'damaged') remember(collection as Collection, found.record.id, known(found))
+    else if (!found) remember(collection as Collection, storedId, undefined)
   }
 
   return {
@@ -175,8 +182,9 @@ export function createShadows(
   }
 }
 
-/** Beyond that many changes all are read again. */
-const MOST_STALE = 64
+/** Beyond that many changes all are read again; some storages report those of this gateway as well. */
+const MOST_STALE = 1_000
+const BATCH = 32
 const PAGE = 1_000
 
 /** Long ids are stored under their digest: some storages take no long keys. */

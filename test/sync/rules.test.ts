@@ -1,0 +1,263 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Storage } from '../../src/types.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { dataOf, openHome, openPair, openProxy } from './support/pair.ts'
+
+const test = suite('the rules of a mirror')
+
+const kept = (conflicts: readonly { collection: string; id: string; kept: string }[]) =>
+  conflicts.map(({ collection, id, kept }) => ({ collection, id, kept }))
+
+test('a deletion wins over a change that did not see it, on either side, and is reported', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock())
+  const [one, other] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
+  await sync()
+  await home.api.keys.delete(one.id)
+  await cloud.api.keys.update(one.id, { name: 'changed' })
+  await cloud.api.keys.delete(other.id)
+  await home.api.keys.update(other.id, { name: 'changed' })
+  const { conflicts } = await sync()
+  const both = [
+    { collection: 'keys', id: one.id, kept: 'home' },
+    { collection: 'keys', id: other.id, kept: 'cloud' },
+  ]
+  assert.equal(
+    kept(conflicts).sort((a, b) => (a.kept < b.kept ? 1 : -1)),
+    both,
+  )
+  assert.equal((await home.api.keys.list()).keys, [])
+  assert.equal(await dataOf(cloud), await dataOf(home))
+})
+
+test('a pause wins over a resumption that did not see it, and leaves the other changes alone', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock())
+  const { id } = await home.api.keys.create({ name: 'phone' })
+  await home.api.keys.update(id, { isActive: false })
+  await sync()
+  await cloud.api.keys.update(id, { isActive: true })
+  await cloud.replica((await mirrorOf(home.storage)) ?? '').unseen(1)
+  await cloud.api.keys.update(id, { isActive: false })
+  await home.api.keys.update(id, { isActive: true, name: 'renamed' })
+  const { conflicts } = await sync()
+  assert.equal(kept(conflicts), [{ collection: 'keys', id, kept: 'cloud' }])
+  const { key } = await cloud.api.keys.get(id)
+  assert.equal([key.name, key.isActive], ['renamed', false])
+  await home.api.keys.update(id, { isActive: true })
+  assert.equal((await sync()).conflicts, [])
+  assert.is((await cloud.api.keys.get(id)).key.isActive, true)
+})
+
+async function mirrorOf(storage: Storage): Promise<string | undefined> {
+  const state = await storage.get('cloud/state')
+  return state && JSON.parse(state.value).mirror
+}
+
+test('a pause and a change of the name, one on each side, are both in force without a conflict', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock())
+  const { id } = await home.api.connections.create({ provider: 'acme', name: 'a' })
+  await sync()
+  await home.api.connections.update(id, { isActive: false })
+  await cloud.api.connections.update(id, { name: 'b' })
+  assert.equal((await sync()).conflicts, [])
+  const { connections } = await home.api.connections.list()
+  assert.equal(
+    connections.map(({ name, isActive }) => [name, isActive]),
+    [['b', false]],
+  )
+})
+
+test('of two combos with one name, made on both sides, the one with the smaller id stays', async () => {
+  for (let round = 0; round < 4; round++) {
+    const { home, cloud, sync } = await openPair(fakeClock())
+    const here = await home.api.combos.create({ name: 'fast', models: ['acme/here'] })
+    const there = await cloud.api.combos.create({ name: 'fast', models: ['acme/there'] })
+    const [stays, goes] = here.id < there.id ? [here, there] : [there, here]
+    const { conflicts } = await sync()
+    assert.equal(kept(conflicts), [{ collection: 'combos', id: goes.id, kept: stays === here ? 'home' : 'cloud' }])
+    for (const { api } of [home, cloud])
+      assert.equal(
+        (await api.combos.list()).combos.map(({ id }) => id),
+        [stays.id],
+      )
+    assert.equal((await sync()).conflicts, [])
+  }
+})
+
+test('combos whose names were swapped are swapped on the other side, both ways', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock())
+  const [a, b] = [
+    await home.api.combos.create({ name: 'a', models: ['acme/1'] }),
+    await home.api.combos.create({ name: 'b', models: ['acme/2'] }),
+  ]
+  await sync()
+  for (const { api } of [home, cloud]) {
+    const [first, second] = (await api.combos.list()).combos
+    await api.combos.update(first?.id ?? '', { name: 'aside' })
+    await api.combos.update(second?.id ?? '', { name: first?.name ?? '' })
+    await api.combos.update(first?.id ?? '', { name: second?.name ?? '' })
+    assert.equal(await sync(), { conflicts: [], refused: [] })
+    assert.equal(await dataOf(cloud), await dataOf(home))
+  }
+  assert.equal((await cloud.api.combos.get(a.id)).name, 'a')
+  assert.equal((await home.api.combos.get(b.id)).name, 'b')
+})
+
+test('requiring keys wins, and is no conflict when one side alone has changed it', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock())
+  await home.api.settings.update({ requireApiKey: true })
+  assert.equal((await sync()).conflicts, [])
+  assert.is((await cloud.api.settings.get()).requireApiKey, true)
+  await cloud.api.settings.update({ requireApiKey: false })
+  assert.equal((await sync()).conflicts, [])
+  assert.is((await home.api.settings.get()).requireApiKey, false)
+})
+
+test('the value of a key that was made at the cloud goes home, and is then not kept at the cloud', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock())
+  const { id, key } = await cloud.api.keys.create({ name: 'made there' })
+  await sync()
+  assert.is((await home.api.keys.get(id)).key.key, key)
+  assert.equal(await home.store.keyring.find(key).then((found) => found?.id), id)
+  assert.equal(await cloud.store.keyring.find(key).then((found) => found?.id), id)
+  const shown = (await cloud.api.keys.get(id)).key
+  assert.equal([shown.key, shown.error], ['', undefined])
+  assert.equal(
+    (await cloud.store.keys.all()).map(({ sealedKey }) => sealedKey),
+    [''],
+  )
+})
+
+test('a key that another tenant has is refused and named, and all else is mirrored', async () => {
+  const claims = { take: async () => false, release: async () => {} }
+  const { home, cloud, sync } = await openPair(fakeClock(), { claims })
+  const { id } = await home.api.keys.create({ name: 'phone' })
+  await home.api.aliases.set({ alias: 'a', model: 'acme/x' })
+  const { refused } = await sync()
+  assert.equal(
+    refused.map((one) => [one.id, one.code]),
+    [[id, 'KEY_TAKEN']],
+  )
+  assert.equal((await cloud.api.keys.list()).keys, [])
+  assert.equal((await cloud.api.aliases.list()).aliases, { a: 'acme/x' })
+})
+
+test('the claims of keys follow their values, and end with them', async () => {
+  const claimed = new Set<string>()
+  const claims = {
+    take: async (digest: string) => claimed.add(digest).has(digest),
+    release: async (digest: string) => void claimed.delete(digest),
+  }
+  const { home, sync } = await openPair(fakeClock(), { claims })
+  const { id } = await home.api.keys.create({ name: 'phone' })
+  await sync()
+  const [first] = claimed
+  await home.api.keys.put({ id, name: 'phone', key: `sbx_${'a'.repeat(40)}` })
+  await sync()
+  assert.is(claimed.size, 1)
+  assert.not.ok(claimed.has(first ?? ''))
+  await home.api.keys.delete(id)
+  await sync()
+  assert.is(claimed.size, 0)
+})
+
+test('credentials are refused by a proxy that keeps none', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock(), { keepsSecrets: false })
+  const { id } = await home.api.connections.create({ provider: 'acme', apiKey: 'secret-of-acme' })
+  await home.api.connections.put({ id: 'open', provider: 'acme' })
+  const { refused } = await sync()
+  assert.equal(
+    refused.map((one) => [one.id, one.code]),
+    [[id, 'NO_SECRET']],
+  )
+  assert.equal(
+    (await cloud.store.connections.all()).map((one) => one.id),
+    ['open'],
+  )
+})
+
+test('a proxy whose storage is lost takes nothing from home, and is made equal by enabling again', async () => {
+  const clock = fakeClock()
+  const { home } = await openPair(clock)
+  await home.api.aliases.set({ alias: 'a', model: 'acme/x' })
+  const before = await dataOf(home)
+  const cloud = openProxy({ storage: memoryStorage(), clock })
+  const failed = await home.sync(cloud.sync).catch((error: Error) => error)
+  assert.match(String(failed), /MIRROR_GONE/)
+  await home.sync(cloud.sync, { create: true })
+  assert.equal(await dataOf(home), before)
+  assert.equal(await dataOf(cloud), before)
+})
+
+test('an old copy that was put back at the cloud takes nothing from home', async () => {
+  const clock = fakeClock()
+  const { home, cloud, sync } = await openPair(clock)
+  const { id } = await home.api.keys.create({ name: 'phone' })
+  await home.api.aliases.set({ alias: 'gone', model: 'acme/x' })
+  await sync()
+  const old = await copyOf(cloud.storage)
+  await home.api.keys.update(id, { isActive: false })
+  await home.api.aliases.delete('gone')
+  await cloud.api.aliases.set({ alias: 'new', model: 'acme/y' })
+  await sync()
+  const before = await dataOf(home)
+  const again = openProxy({ storage: old, clock })
+  assert.equal((await home.sync(again.sync)).conflicts, [])
+  assert.equal(await dataOf(home), before)
+  assert.equal(await dataOf(again), before)
+})
+
+test('an old copy that was put back at home gets the later changes, and what was changed in it since is not lost', async () => {
+  const clock = fakeClock()
+  const { home, cloud, sync } = await openPair(clock)
+  const { id } = await home.api.keys.create({ name: 'phone' })
+  await home.api.aliases.set({ alias: 'a', model: 'acme/1' })
+  await sync()
+  const old = await copyOf(home.storage)
+  for (const model of ['acme/2', 'acme/3']) {
+    await home.api.aliases.set({ alias: 'a', model })
+    await sync()
+  }
+  await home.api.keys.update(id, { isActive: false })
+  await sync()
+  const again = openHome({ storage: old, clock })
+  await again.api.aliases.set({ alias: 'a', model: 'acme/4' })
+  const { conflicts } = await again.sync(cloud.sync)
+  assert.equal(kept(conflicts), [{ collection: 'aliases', id: 'a', kept: 'home' }])
+  assert.equal((await cloud.api.aliases.list()).aliases, { a: 'acme/4' })
+  assert.is((await again.api.keys.get(id)).key.isActive, false)
+  assert.equal(await dataOf(cloud), await dataOf(again))
+})
+
+async function copyOf(storage: Storage): Promise<Storage> {
+  const copy = memoryStorage()
+  for (const { key, value } of await storage.list('')) await copy.set(key, value)
+  return copy
+}
+
+test('a record that cannot be read here is named, and is not deleted at the other side', async () => {
+  const clock = fakeClock()
+  const { home, cloud } = await openPair(clock)
+  await home.api.combos.create({ name: 'fast', models: ['acme/x'] })
+  await home.sync(cloud.sync)
+  await home.storage.set('combos/fast', '{')
+  const again = openHome({ storage: home.storage, clock })
+  const { refused } = await again.sync(cloud.sync)
+  assert.equal(
+    refused.map(({ collection, code }) => [collection, code]),
+    [['combos', 'INVALID']],
+  )
+  assert.equal((await cloud.api.combos.list()).combos.length, 1)
+})
+
+test('a state that no operation would take is refused', async () => {
+  const { cloud, home } = await openPair(fakeClock())
+  const replica = cloud.replica((await mirrorOf(home.storage)) ?? '')
+  const state = { collection: 'aliases', id: 'a', revision: [1, 0] } as const
+  for (const record of [{ alias: 'b', model: 'x' }, { alias: 'a' }, { alias: 'a', model: 'x', more: 1 }, {}]) {
+    const verdict = await replica.accept({ ...state, record })
+    assert.is(typeof verdict === 'object' && verdict.code, 'INVALID', JSON.stringify(record))
+  }
+  assert.is(await replica.accept({ ...state, record: { alias: 'a', model: 'x' } }), 'taken')
+  assert.is(await replica.accept({ ...state, record: { alias: 'a', model: 'x' } }), 'known')
+})
