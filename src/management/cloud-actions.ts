@@ -114,6 +114,47 @@ export function createCloudOperations(
     }
   }
 
+  /** Does the proxy at this address have what an enable that failed has sent, as far as is known here? */
+  async function hasLeftovers(address: string): Promise<boolean> {
+    const { cloudUrl, mirror: left } = await mirror.memory.read()
+    return left !== null && cloudUrl === address
+  }
+
+  /** Removes what an enable that failed has sent: the proxy would serve its keys, whatever becomes of them here. */
+  async function removeLeftovers(talk: Talk): Promise<void> {
+    await mirror.call({ method: 'DELETE', path: paths.mirror }, talk).catch(unlessGone)
+    talk.signal.throwIfAborted()
+    mirror.forgetSession()
+    await pushes.end()
+  }
+
+  /** Mirrors all data while cloud mode is off: nothing stays at a proxy that refuses a record. */
+  async function mirrorFirst(talk: Talk) {
+    try {
+      return await mirrorAll(talk)
+    } catch (error) {
+      if (!isGatewayError(error) || typeof error.data.problem !== 'string') throw error
+      const { code, data } = error
+      await removeLeftovers(talk).catch(() => {
+        throw error
+      })
+      throw gatewayError(code, { message: `${data.problem} Cloud mode stays off, and the proxy keeps nothing.` })
+    }
+  }
+
+  /** The failure to turn cloud mode on, with what to do about what the proxy may have by then. */
+  async function withLeftovers(error: unknown): Promise<unknown> {
+    if (!isCloudError(error) && !isGatewayError(error, 'CLOUD_CONFLICT')) return error
+    const { code, message, data } = error
+    try {
+      const { cloudEnabled, cloudUrl } = await store.settings.read()
+      if (cloudEnabled || !(await hasLeftovers(cloudUrl))) return error
+    } catch {
+      return error // of which the storage's failure is not the reason
+    }
+    return gatewayError(code, { message: `${message} ${LEFTOVERS}`, cause: error, data })
+  }
+
   const talkOf = (cloudUrl: string, signal: AbortSignal, enrolment?: string): Talk => ({ cloudUrl, signal, enrolment })
 
   return {
@@ -133,25 +174,32 @@ export function createCloudOperations(
     async enable(input = {}) {
       const { enrolment = options.enrolment } = parseInput(cloudInputs.enable, input)
       const startedAt = clock.now()
-      return mirror.alone(
-        async (signal) => {
-          const { cloudUrl, cloudEnabled } = await place()
-          refuseHttp(cloudUrl, options)
-          const talk = talkOf(cloudUrl, signal, enrolment)
-          const { createdKey, conflicts } = await pushes.recorded(() => mirrorAll(talk), { isOn: cloudEnabled })
-          await turn(true, talk)
-          pushes.begin()
-          const verifyError = await problemOfMirror(talk, VERIFIED_MS - (clock.now() - startedAt))
-          return {
-            success: true,
-            verified: verifyError === undefined,
-            ...(verifyError !== undefined && { verifyError }),
-            ...(createdKey && { createdKey }),
-            conflicts,
-          }
-        },
-        { ms: EXCHANGE_MS },
-      )
+      return mirror
+        .alone<EnabledCloud>(
+          async (signal) => {
+            const { cloudUrl, cloudEnabled } = await place()
+            refuseHttp(cloudUrl, options)
+            const talk = talkOf(cloudUrl, signal, enrolment)
+            const { createdKey, conflicts } = await pushes.recorded(
+              () => (cloudEnabled ? mirrorAll(talk) : mirrorFirst(talk)),
+              { isOn: cloudEnabled },
+            )
+            await turn(true, talk)
+            pushes.begin()
+            const verifyError = await problemOfMirror(talk, VERIFIED_MS - (clock.now() - startedAt))
+            return {
+              success: true,
+              verified: verifyError === undefined,
+              ...(verifyError !== undefined && { verifyError }),
+              ...(createdKey && { createdKey }),
+              conflicts,
+            }
+          },
+          { ms: EXCHANGE_MS },
+        )
+        .catch(async (error: unknown) => {
+          throw await withLeftovers(error)
+        })
     },
 
     async sync(input: unknown = {}) {
@@ -171,7 +219,15 @@ export function createCloudOperations(
       return mirror
         .alone(
           async (signal) => {
-            const cloudUrl = await placeWhileOn()
+            const { cloudUrl, cloudEnabled } = await place()
+            if (!cloudEnabled) {
+              if (!(await hasLeftovers(cloudUrl))) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
+              await removeLeftovers(talkOf(cloudUrl, signal)).catch((error: unknown) => {
+                if (force && !signal.aborted && isCloudError(error)) return pushes.end()
+                throw error
+              })
+              return synced([])
+            }
             const conflicts = await workWithin((inTime) => removeMirror(mirror, talkOf(cloudUrl, inTime)), {
               clock,
               ms: force ? PROXY_MS : EXCHANGE_MS,
@@ -244,13 +300,13 @@ export function createCloudOperations(
  * as good.
  */
 async function removeMirror(mirror: HomeMirror, talk: Talk): Promise<CloudConflict[]> {
-  const unlessGone = (error: unknown) => {
-    if (!isRefusal(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
-    return undefined
-  }
   const last = await mirror.exchange(talk).catch(unlessGone)
   await mirror.call({ method: 'DELETE', path: paths.mirror }, talk).catch(unlessGone)
   return last?.conflicts ?? []
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!isRefusal(error, 'MIRROR_GONE', 'NOT_ENROLLED')) throw error
 }
 
 /** The first of the keys that clients can use and whose value this gateway can open. */
@@ -284,5 +340,7 @@ function isSession(session: unknown): session is CloudSession {
 const NO_ADDRESS = 'There is no cloud proxy yet. Send PATCH /api/settings with its address as "cloudUrl" first.'
 const OFF = 'Cloud mode is off. Turn it on first: POST /api/sync/cloud with the action "enable".'
 const MOVED = '"cloudUrl" was changed meanwhile. Send the action again.'
+const LEFTOVERS =
+  'The proxy has a part of the data by now, and serves its keys: repeat the action, or remove all of it with the action "disable".'
 const WAY_OUT =
   'To turn cloud mode off here all the same, send "force": true with the action; the mirror may then stay at the proxy.'

@@ -178,12 +178,16 @@ function syncAnswer(body: JsonObject, talk: Talk): SyncAnswer {
   return answer.output
 }
 
-/** The conflicts of an exchange. Throws when a record was refused, which is named; all others are mirrored then. */
+/**
+ * The conflicts of an exchange. Throws when a record was refused, which is named, in the error's `data.problem` alone; all others are mirrored then.
+ */
 export function allMirrored({ conflicts, refused }: Exchanged): CloudConflict[] {
   const [first] = refused
   if (!first) return conflicts
   const { collection, id, message, code } = first
+  const problem = `The record ${id} of ${collection} is not mirrored: ${message}`
   throw gatewayError(code === 'KEY_TAKEN' ? 'CLOUD_CONFLICT' : 'CLOUD_FAILED', {
-    message: `The record ${id} of ${collection} is not mirrored: ${message} All else is.`,
+    message: `${problem} All else is.`,
+    data: { problem },
   })
 }

@@ -13,15 +13,15 @@ export interface CloudOperations<Input = never> {
   get(): Promise<CloudState>
   /**
    * Mirrors all data and turns cloud mode on; makes a key when there is none, as clients need one there. Once on, it makes both sides equal
-   * again. Resolves also when the mirror could not be verified. An address by http beyond this machine is an `INVALID_REQUEST` unless the
+   * again. Resolves also when the mirror could not be verified. When it rejects, cloud mode stays as it was. An address by http beyond this machine is an `INVALID_REQUEST` unless the
    * gateway has `cloud: { allowHttp: true }`.
    */
   enable(input?: EnableCloud | Input): Promise<EnabledCloud>
   /** Exchanges what has changed on either side since the last time. Rejects with `CLOUD_CONFLICT` while cloud mode is off. */
   sync(): Promise<SyncedCloud>
   /**
-   * Takes over what has changed at the cloud, removes the mirror and all sessions there, and turns cloud mode off. Rejects with
-   * `CLOUD_CONFLICT` while it is off.
+   * Takes over what has changed at the cloud, removes the mirror and all sessions there, and turns cloud mode off. While it is off, removes what
+   * an enable that failed has left there, and rejects with `CLOUD_CONFLICT` when there is nothing.
    */
   disable(input?: DisableCloud | Input): Promise<SyncedCloud>
   /** Asks whether a proxy is at `cloudUrl`; `message` says that it is running. */

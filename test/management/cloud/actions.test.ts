@@ -174,22 +174,63 @@ test('cloudUrl cannot be changed while cloud mode is on', async () => {
   await expect(200, 'PATCH', '/api/settings', { cloudUrl: 'https://other.example' })
 })
 
+const refusals = [
+  ['KEY_TAKEN', 409],
+  ['INVALID', 502],
+  ['NO_SECRET', 502],
+] as const
+
 test('a key that another gateway has is a 409, and what else is refused a 502; all else is mirrored', async () => {
-  for (const [code, status] of [
-    ['KEY_TAKEN', 409],
-    ['INVALID', 502],
-    ['NO_SECRET', 502],
-  ] as const) {
+  for (const [code, status] of refusals) {
     const { act, api, proxy } = await open()
+    await act('enable')
     const taken = await api.keys.create({ name: 'taken' })
     const other = await api.keys.create({ name: 'other' })
     proxy.judge(({ id }) => (id === taken.id ? { refused: 'Another gateway has it.', code } : 'taken'))
+    for (const action of ['sync', 'enable']) {
+      const { status: answered, body } = await act(action)
+      assert.is(answered, status)
+      assert.match(body.error, new RegExp(`^The record ${taken.id} of keys is not mirrored: .*All else is\\.$`))
+      assert.is((await api.settings.get()).cloudEnabled, true)
+      assert.ok(proxy.tenant()?.states.has(`keys ${other.id}`))
+    }
+  }
+})
+
+test('an enable of which a record is refused leaves cloud mode off, and nothing at the proxy', async () => {
+  for (const [code, status] of refusals) {
+    const { act, api, proxy } = await open()
+    const taken = await api.keys.create({ name: 'taken' })
+    proxy.judge(({ id }) => (id === taken.id ? { refused: 'Another gateway has it.', code } : 'taken'))
     const { status: answered, body } = await act('enable')
     assert.is(answered, status)
-    assert.match(body.error, new RegExp(`^The record ${taken.id} of keys is not mirrored: .*All else is\\.$`))
+    assert.is(
+      body.error,
+      `The record ${taken.id} of keys is not mirrored: Another gateway has it. Cloud mode stays off, and the proxy keeps nothing.`,
+    )
     assert.is((await api.settings.get()).cloudEnabled, false)
-    assert.ok(proxy.tenant()?.states.has(`keys ${other.id}`))
+    assert.is(proxy.tenant()?.mirror, undefined)
+    assert.is(proxy.sessions.size, 0)
+    assert.is((await act('disable')).status, 409)
+    proxy.judge(() => 'taken')
+    assert.is((await act('enable')).status, 200)
   }
+})
+
+test('an enable that fails once the proxy has data says so, and disable removes it', async () => {
+  const { act, api, proxy } = await open()
+  await api.keys.create({ name: 'mine' })
+  proxy.failAt('POST /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), { nth: 2 })
+  const { status, body } = await act('enable')
+  assert.is(status, 502)
+  assert.match(body.error, /repeat the action, or remove all of it with the action "disable"\.$/)
+  assert.is((await api.settings.get()).cloudEnabled, false)
+  assert.is((await act('sync')).status, 409)
+  proxy.failAt('DELETE /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')))
+  assert.is((await act('disable')).status, 502)
+  assert.is((await act('disable')).status, 200)
+  assert.is(proxy.tenant()?.mirror, undefined)
+  assert.is((await act('disable')).status, 409)
 })
 
 test('an enable that could not be verified counts as done, and says why', async () => {
