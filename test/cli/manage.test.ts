@@ -64,7 +64,7 @@ test('the commands of signalbox for a gateway that runs take a credential from s
   assert.not.match(piped.out + named.out + listed.out, /sk-/)
 })
 
-test('end with one line and exit code 1 when the gateway refuses or they are called wrongly, and 2 when there is no such command', async ({
+test('a command ends with one line and exit code 1 when the gateway refuses or it is called wrongly, and with 2 when it is unknown', async ({
   url,
 }) => {
   const env = { SIGNALBOX_URL: url }

@@ -165,7 +165,7 @@ const isOpen = (message: Message) => open.some(({ method, path }) => method === 
 /** What requests have changed; sessions opened by the test itself are older. */
 const bytes = async (storage: Storage) => JSON.stringify(await storage.list(''))
 
-test('come to every route that needs one', () => {
+test('requests with a wrong credential are tried at every route that needs one', () => {
   const every = [...open, ...signed].map(({ method, path }) => `${method} ${path}`)
   assert.equal(every, [
     'GET /cloud/1',
@@ -180,7 +180,7 @@ test('come to every route that needs one', () => {
 
 for (const route of signed) {
   for (const [name, attack] of Object.entries(attacks)) {
-    test(`are refused at ${route.method} ${route.path}: ${name}`, async () => {
+    test(`requests with a wrong credential are refused at ${route.method} ${route.path}: ${name}`, async () => {
       const world = await openWorld()
       const messages = [await attack(world, route)].flat().filter((message) => !isOpen(message))
       const before = await bytes(world.storage)
@@ -194,7 +194,7 @@ for (const route of signed) {
     })
   }
 
-  test(`are refused at ${route.method} ${route.path}: a replay, after a restart of the proxy too`, async () => {
+  test(`requests with a wrong credential are refused at ${route.method} ${route.path}: a replay, after a restart of the proxy too`, async () => {
     const world = await openWorld()
     await world.client.open()
     const session = world.client.session()
@@ -211,7 +211,7 @@ for (const route of signed) {
   })
 }
 
-test('are refused the same whether the session is there or not', async () => {
+test('requests with a wrong credential are refused the same whether the session is there or not', async () => {
   const { client, right } = await openWorld()
   const route = signed[0]
   assert.ok(route)

@@ -36,7 +36,7 @@ async function assertEqualSides({ home, tenant }: BothEnds) {
   assert.equal(await seenAt((await tenant()).api), await seenAt(home.api))
 }
 
-test('enabled, verified, used, paused, edited at the cloud and disabled', async () => {
+test('a mirror is enabled, verified, used, paused, edited at the cloud and disabled', async () => {
   const { ends, api, key, keyId, combo } = await enabled()
   await assertEqualSides(ends)
   assert.is((await ends.home.fetch(`${CLOUD_URL}/health`)).status, 200)

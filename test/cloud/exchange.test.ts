@@ -80,7 +80,7 @@ async function filled() {
   return { ...world, key, id }
 }
 
-test('brings the records of home to the cloud, whose host sees them', async () => {
+test('an exchange brings the records of home to the cloud, whose host sees them', async () => {
   const { cloud, home, key, statusOf } = await filled()
   assert.is(await statusOf(key), 200)
   const [here, there] = await Promise.all([home, cloud()].map((api) => api.connections.list()))
@@ -90,7 +90,7 @@ test('brings the records of home to the cloud, whose host sees them', async () =
   assert.is((await cloud().settings.get()).requireApiKey, true)
 })
 
-test('brings what the host of the proxy changes home: a key with its value, of which the proxy then keeps the digest alone', async () => {
+test('an exchange brings what the host of the proxy changes home: a key with its value, of which the proxy then keeps the digest alone', async () => {
   const { cloud, home, id, key, sync, statusOf, restart } = await filled()
   const made = await cloud().keys.create({ name: 'made at the cloud' })
   await cloud().keys.update(id, { isActive: false })
@@ -105,7 +105,7 @@ test('brings what the host of the proxy changes home: a key with its value, of w
   assert.equal([await statusOf(made.key), await statusOf(key)], [200, 403])
 })
 
-test('releases the keys that are deleted on either side', async () => {
+test('an exchange releases the keys that are deleted on either side', async () => {
   const { cloud, home, id, key, sync, statusOf, storage } = await filled()
   const made = await cloud().keys.create({ name: 'made at the cloud' })
   await sync()
@@ -119,7 +119,7 @@ test('releases the keys that are deleted on either side', async () => {
   for (const prefix of ['directory/', 'claims/']) assert.equal(await storage.list(prefix), [])
 })
 
-test('moves nothing when nothing has changed, with one request', async () => {
+test('an exchange moves nothing when nothing has changed, with one request', async () => {
   const { sync, requests } = await filled()
   requests.length = 0
   await sync()
@@ -132,7 +132,7 @@ const restore = async (storage: Storage, copy: Awaited<ReturnType<Storage['list'
   for (const { key, value } of copy) await storage.set(key, value)
 }
 
-test('takes nothing from home when the proxy got an old copy back, and brings the copy up to date', async () => {
+test('an exchange takes nothing from home when the proxy got an old copy back, and brings the copy up to date', async () => {
   const { cloud, home, id, key, sync, statusOf, storage, restart } = await filled()
   const copy = await storage.list('')
   const later = await home.keys.create({ name: 'later' })
@@ -147,7 +147,7 @@ test('takes nothing from home when the proxy got an old copy back, and brings th
   assert.is((await cloud().keys.list()).keys.length, 2)
 })
 
-test('takes nothing from home when the proxy lost its storage: enabling makes both equal again', async () => {
+test('an exchange takes nothing from home when the proxy lost its storage: enabling makes both equal again', async () => {
   const { cloud, home, key, client, sync, statusOf, storage, restart } = await filled()
   await restore(storage, [])
   restart()

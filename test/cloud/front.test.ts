@@ -24,7 +24,7 @@ async function mirrored(client: Client, states: Parameters<typeof client.sync>[0
   return { mirror, stamp: answer.stamp, verdicts: answer.verdicts }
 }
 
-test('need a key that is known, whatever the mirror says, and are answered in the format of the caller', async () => {
+test('model requests need a key that is known, whatever the mirror says, and are answered in the format of the caller', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')
@@ -42,7 +42,7 @@ test('need a key that is known, whatever the mirror says, and are answered in th
   assert.is(probe.status, 204)
 })
 
-test('are refused at once when their key is paused or deleted, and served again when it is resumed', async () => {
+test('model requests are refused at once when their key is paused or deleted, and served again when it is resumed', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')
@@ -58,7 +58,7 @@ test('are refused at once when their key is paused or deleted, and served again 
   assert.is(await models(world, value), 401)
 })
 
-test('go to the gateway that has their key now, also when another had it before', async () => {
+test('model requests go to the gateway that has their key now, also when another gateway had it before', async () => {
   const world = openProxy()
   const [one, other] = [await world.enrolled(), await world.enrolled()]
   const { value, state } = await keyState('one')
@@ -75,7 +75,7 @@ test('go to the gateway that has their key now, also when another had it before'
   assert.is(await models(world, value), 401)
 })
 
-test('cost no look into the directory for a key that was seen before', async () => {
+test('model requests cost no look into the directory for a key that was seen before', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')
@@ -95,7 +95,7 @@ test('cost no look into the directory for a key that was seen before', async () 
   assert.equal(reads, [])
 })
 
-test('find nothing of a mirror once the gateway has begun another', async () => {
+test('model requests find nothing of a mirror once the gateway has begun another', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')
@@ -113,7 +113,7 @@ test('find nothing of a mirror once the gateway has begun another', async () => 
   assert.equal([gone.status, gone.body.code], [409, 'MIRROR_GONE'])
 })
 
-test('find no management API, and what else is there', async () => {
+test('a proxy serves no management API, and nothing outside its paths', async () => {
   const world = openProxy()
   for (const path of ['/api', '/api/keys', '/api/sync/cloud', '/elsewhere', '/cloudy'])
     for (const method of ['GET', 'POST', 'DELETE']) {
@@ -130,7 +130,7 @@ test('find no management API, and what else is there', async () => {
   assert.is((await ask(world, '/v1/models')).status, 503)
 })
 
-test('are served to each gateway apart, of which the host sees those that have a mirror', async () => {
+test('the host of a proxy sees the gateways that have a mirror, each apart', async () => {
   const world = openProxy()
   const [one, other] = [await world.enrolled(), await world.enrolled()]
   await world.enrolled()

@@ -26,7 +26,7 @@ const provider = () =>
     ),
   )
 
-test('answers clients at the cloud with the key that enable has made, and the connection of home', async () => {
+test('the cloud serves clients with the key that enable has made, over the connection of home', async () => {
   const { enable, api, far, atCloud } = openBothEnds({ cloud: { fetch: provider() } })
   await api.connections.create({ provider: 'openai', apiKey: 'sk-test-0123456789-abcd' })
   const { verified, verifyError, createdKey } = await enable()
@@ -59,7 +59,7 @@ test('sync moves what has changed on either side, keys that were made at the clo
   assert.is(await atCloud(made.key), 200)
 })
 
-test('reports what was changed on both sides, also when the answer of the action was lost', async () => {
+test('an action reports what was changed on both sides, also when its answer was lost before', async () => {
   const { enable, api, tenant, start, expect } = openBothEnds()
   const { id } = await api.combos.create({ name: 'fast', models: ['one/a'] })
   await enable()

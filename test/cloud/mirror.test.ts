@@ -15,7 +15,7 @@ async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
 
 const EMPTY = { mirror: null, stamp: null, changes: [], seen: [] }
 
-test('is made by a request that says so, and by no other', async () => {
+test('a mirror is made by a request that says so, and by no other', async () => {
   const { send, home, proxy } = await openWorld()
   const refused = await send(EMPTY)
   assert.equal([refused.status, refused.body.code], [409, 'MIRROR_GONE'])
@@ -26,7 +26,7 @@ test('is made by a request that says so, and by no other', async () => {
   assert.equal(verdicts, ['taken'])
 })
 
-test('is gone for a gateway that names another one', async () => {
+test('a mirror is gone for a gateway that names another one', async () => {
   const { send, home } = await openWorld()
   await home.enable([])
   for (const mirror of [null, 'other', '']) {
@@ -35,7 +35,7 @@ test('is gone for a gateway that names another one', async () => {
   }
 })
 
-test('knows the last two stamps, and no other', async () => {
+test('a mirror knows the last two stamps, and no other', async () => {
   const { send, home, restart } = await openWorld()
   await home.enable([])
   const first = home.memory
@@ -54,7 +54,7 @@ test('knows the last two stamps, and no other', async () => {
   assert.is((await send({ ...first, full: true, changes: [], seen: [] })).status, 200)
 })
 
-test('keeps its stamp while nothing moves', async () => {
+test('a mirror keeps its stamp while nothing moves', async () => {
   const { home } = await openWorld()
   await home.enable([settingsState(true)])
   const { stamp } = home.memory
@@ -63,7 +63,7 @@ test('keeps its stamp while nothing moves', async () => {
   assert.is(home.memory.stamp, stamp)
 })
 
-test('takes requests that come at once one after the other', async () => {
+test('a mirror takes requests that come at once one after the other', async () => {
   const { home, client, send } = await openWorld()
   await home.enable([])
   const other = createHome(client)
@@ -81,7 +81,7 @@ test('takes requests that come at once one after the other', async () => {
   )
 })
 
-test('refuses messages that are none of the protocol, names what is wrong, and changes nothing', async () => {
+test('a proxy refuses messages that are none of the protocol, names what is wrong, and changes nothing', async () => {
   const { send, home, storage, client } = await openWorld()
   await home.enable([])
   const { state } = await keyState('one')
@@ -114,7 +114,7 @@ test('refuses messages that are none of the protocol, names what is wrong, and c
   assert.is(await data(), before)
 })
 
-test('waits half a minute for a message, and not for one whose session is not there', async () => {
+test('a proxy waits half a minute for a message, and not for one whose session is not there', async () => {
   const { home, client, clock, door } = await openWorld()
   await home.enable([])
   const { path, headers } = await client.signed('POST', paths.mirror, {})
@@ -129,7 +129,7 @@ test('waits half a minute for a message, and not for one whose session is not th
   assert.is((await waiting).status, 408)
 })
 
-test('refuses records that the schemas of /api refuse, and takes the others', async () => {
+test('a proxy refuses records that the schemas of /api refuse, and takes the others', async () => {
   const { home, storage } = await openWorld()
   const { state } = await keyState('one')
   const { verdicts } = await home.enable([
@@ -142,7 +142,7 @@ test('refuses records that the schemas of /api refuse, and takes the others', as
   assert.is((await storage.list('directory/')).length, 1)
 })
 
-test('takes no credential where nothing seals it, and says so', async () => {
+test('a proxy takes no credential where nothing seals it, and says so', async () => {
   const world = openProxy({ logger: false })
   const { ownSecret: _, ...storage } = world.storage
   const { home } = await openWorld({ storage, secret: undefined, logger: false } as object)

@@ -12,7 +12,7 @@ import { keyState, settingsState } from './support/states.ts'
 
 const test = suite('a cloud proxy behind mounts and on stores')
 
-test('is served by serveNode as a gateway is', async () => {
+test('a cloud proxy is served by serveNode as a gateway is', async () => {
   const { proxy } = openProxy()
   const server = await serveNode(proxy, { port: 0 })
   try {
@@ -40,7 +40,7 @@ test('is served by serveNode as a gateway is', async () => {
   }
 })
 
-test('is a worker', async () => {
+test('a cloud proxy runs as a Worker', async () => {
   const { proxy } = openProxy()
   const handler = toWorkersHandler(() => proxy)
   const answer = await handler.fetch(new Request('http://proxy.test/cloud/1'), {}, { waitUntil() {} })
@@ -68,7 +68,7 @@ function slowStorage(now: () => number, onRefused: () => void): Storage {
   }
 }
 
-test('works on a store that is not atomic and takes one write of a key in a second', async () => {
+test('a cloud proxy works on a store that is not atomic and takes one write of a key in a second', async () => {
   let isDone = false
   let refusals = 0
   const clock = fakeClock()

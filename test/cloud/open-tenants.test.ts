@@ -40,7 +40,7 @@ async function openWorld(ids: string[]) {
   return { tenants, mirrors, mirror, closed, clock }
 }
 
-test('are made once, and the one that was not used for longest is closed', async () => {
+test('the gateways of tenants are made once, and the one that was not used for longest is closed', async () => {
   const { tenants, closed } = await openWorld(['a', 'b', 'c'])
   const a = await tenants.open('a')
   const b = await tenants.open('b')
@@ -50,7 +50,7 @@ test('are made once, and the one that was not used for longest is closed', async
   assert.is.not(await tenants.open('b'), b)
 })
 
-test('are others for another mirror of the tenant, and none without a mirror', async () => {
+test('the gateways of tenants are others for another mirror of the tenant, and none without a mirror', async () => {
   const { tenants, mirrors, mirror, closed } = await openWorld(['a'])
   const first = await tenants.open('a')
   await mirrors.change('a', () => mirror('a2'))
@@ -62,7 +62,7 @@ test('are others for another mirror of the tenant, and none without a mirror', a
   assert.equal(closed, ['gateway 1', 'gateway 2'])
 })
 
-test('are all closed with the proxy', async () => {
+test('the gateways of tenants are all closed with the proxy', async () => {
   const { tenants, closed } = await openWorld(['a', 'b'])
   await tenants.open('a')
   await tenants.open('b')

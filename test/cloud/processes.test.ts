@@ -108,7 +108,7 @@ test.before(async (context) => {
 test.after((context) => context.program?.remove())
 
 test(
-  `lose nothing that was acknowledged, killed ${ROUNDS} times while they exchange`,
+  `a gateway and a cloud proxy lose nothing that was acknowledged, killed ${ROUNDS} times while they exchange`,
   { timeoutMs: 600_000 },
   (context) =>
     inFolder(async (folder) => {

@@ -6,7 +6,7 @@ const test = suite('a gateway in cloud mode, by itself')
 
 const SYNC = 'POST /cloud/1/mirror'
 
-test('tells the cloud within 5 s of a key that is paused, resumed or deleted, and of all else', async () => {
+test('a gateway in cloud mode mirrors within 5 s that a key is paused, resumed or deleted, and all else', async () => {
   const { enable, api, atCloud, after, tenant } = openBothEnds()
   const { key, id } = await api.keys.create({ name: 'mine' })
   await enable()
@@ -24,7 +24,7 @@ test('tells the cloud within 5 s of a key that is paused, resumed or deleted, an
   assert.is(await atCloud(key), 401)
 })
 
-test('sends changes that follow each other together, and shows how long they wait', async () => {
+test('a gateway in cloud mode sends changes that follow each other together, and shows how long they wait', async () => {
   const { enable, api, after, calls, clock } = openBothEnds()
   await api.keys.create({ name: 'mine' })
   await enable()
@@ -42,7 +42,7 @@ test('sends changes that follow each other together, and shows how long they wai
   assert.is((await api.cloud.get()).lagMs, 0)
 })
 
-test('sends changes that never stop at least every second', async () => {
+test('a gateway in cloud mode sends changes that never stop at least every second', async () => {
   const { enable, api, after, calls } = openBothEnds()
   await enable()
   await after(2_000)
@@ -54,7 +54,7 @@ test('sends changes that never stop at least every second', async () => {
   assert.ok(calls.length > before)
 })
 
-test('tries again with longer and longer pauses while the proxy is away, and says so', async () => {
+test('a gateway in cloud mode tries again with longer and longer pauses while the proxy is away, and says so', async () => {
   const { enable, api, after, calls, cut, tenant, clock } = openBothEnds()
   await enable()
   await after(2_000)
@@ -79,7 +79,7 @@ test('tries again with longer and longer pauses while the proxy is away, and say
   assert.ok(healed.lastSuccessAt !== lastSuccessAt)
 })
 
-test('fetches what has changed at the cloud every 30 s', async () => {
+test('a gateway in cloud mode fetches what has changed at the cloud every 30 s', async () => {
   const { enable, api, after, tenant, calls } = openBothEnds()
   await enable()
   await after(2_000)
@@ -92,7 +92,7 @@ test('fetches what has changed at the cloud every 30 s', async () => {
 })
 
 for (const by of ['request', 'call'] as const) {
-  test(`sends what a process before could not, with the first ${by}, which does not wait for the cloud`, async () => {
+  test(`a gateway in cloud mode sends what a process before could not, with the first ${by}, which does not wait for the cloud`, async () => {
     const { enable, api, gateway, after, cut, start, tenant, clock, calls } = openBothEnds()
     await enable()
     await after(2_000)
@@ -118,7 +118,7 @@ for (const by of ['request', 'call'] as const) {
   })
 }
 
-test('sends what another gateway on the same data has changed', async () => {
+test('a gateway in cloud mode sends what another gateway on the same data has changed', async () => {
   const { enable, start, after, tenant, gateway } = openBothEnds()
   await enable()
   await after(2_000)
@@ -130,7 +130,7 @@ test('sends what another gateway on the same data has changed', async () => {
   await quiet.gateway.close()
 })
 
-test('ends with close, in the middle of a call too', async () => {
+test('a gateway in cloud mode ends with close, in the middle of a call too', async () => {
   const { enable, api, after, gateway, calls, clock } = openBothEnds()
   await enable()
   await after(2_000)
@@ -143,7 +143,7 @@ test('ends with close, in the middle of a call too', async () => {
   assert.is(clock.pending(), 0)
 })
 
-test('calls nobody while cloud mode is off, and after it was turned off', async () => {
+test('a gateway makes no calls while cloud mode is off, and after it was turned off', async () => {
   const { enable, api, after, calls } = openBothEnds()
   await api.aliases.set({ alias: 'one', model: 'one/a' })
   await after(60_000)
@@ -156,7 +156,7 @@ test('calls nobody while cloud mode is off, and after it was turned off', async 
   assert.is(calls.length, before)
 })
 
-test('has the platform wait until a change that was made over HTTP is mirrored', async () => {
+test('a gateway in cloud mode has the platform wait until a change that was made over HTTP is mirrored', async () => {
   const { enable, gateway, after, clock, tenant } = openBothEnds()
   await enable()
   await after(2_000)
@@ -180,7 +180,7 @@ test('has the platform wait until a change that was made over HTTP is mirrored',
   assert.equal((await (await tenant()).aliases.list()).aliases, { worker: 'one/a' })
 })
 
-test('goes on with a request when the platform has dropped its timers', async () => {
+test('a gateway in cloud mode goes on with a request when the platform has dropped its timers', async () => {
   const far = openBothEnds()
   await far.enable()
   await far.after(2_000)
@@ -204,7 +204,7 @@ test('goes on with a request when the platform has dropped its timers', async ()
   assert.ok(far.calls.slice(before).includes(SYNC))
 })
 
-test('has timers that do not keep a process', () => {
+test('a gateway in cloud mode has timers that do not keep a process', () => {
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
   const before = timers()
   const cancel = startIdleTimer(1e6, () => {})

@@ -15,7 +15,7 @@ storageConformance('scoped', {
 
 const test = suite('the scopes of one storage')
 
-test('see and change nothing of each other', async () => {
+test('scopes see and change nothing of each other', async () => {
   const storage = memoryStorage()
   const { scope } = createScopes(storage)
   const [one, other, longer] = [scope('tenants/a/'), scope('tenants/b/'), scope('tenants/aa/')]
@@ -29,7 +29,7 @@ test('see and change nothing of each other', async () => {
     )
 })
 
-test('are told of their own changes alone, by one watch of the storage', async () => {
+test('scopes report their own changes alone, by one watch of the storage', async () => {
   const storage = memoryStorage()
   let watches = 0
   const watched = {
@@ -59,7 +59,7 @@ test('are told of their own changes alone, by one watch of the storage', async (
   assert.is(watches, 0)
 })
 
-test('leave room for their prefix in the longest key', () => {
+test('scopes leave room for their prefix in the longest key', () => {
   const { scope } = createScopes({ ...memoryStorage(), longestKeyBytes: 100 })
   assert.is(scope('tenants/a/').longestKeyBytes, 90)
 })

@@ -76,7 +76,7 @@ const spellings = (secrets: string[]): string[] =>
 
 const isOpening = ({ method, path }: Recorded) => method === 'POST' && path === '/cloud/1/sessions'
 
-test('no message, storage or log line holds one, but the enrolment credential its message and a client key its own request', async () => {
+test('no message, storage or log line holds a secret, but the enrolment credential its message and a client key its own request', async () => {
   const { ends, lines, copies, keys } = await live()
   const secrets = spellings([PROVIDER_KEY, ROTATED, SECRET, HOME_SECRET, ENROLMENT, WRONG_ENROLMENT, ...keys])
   const digests = spellings(await Promise.all(keys.map((key) => digestOfKey(key))))

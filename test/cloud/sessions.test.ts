@@ -7,14 +7,14 @@ import { ENROLMENT, openProxy } from './support/proxy.ts'
 
 const test = suite('sessions at a cloud proxy')
 
-test('say hello without a credential', async () => {
+test('a proxy says hello without a credential', async () => {
   const { door } = openProxy()
   const client = await createClient(door)
   const answer = await client.send({ method: 'GET', path: paths.hello, headers: {} })
   assert.equal(answer, { status: 200, body: { service: 'signalbox-cloud', protocol: 1 } })
 })
 
-test('are opened by who has enrolled, once, and then without the credential', async () => {
+test('sessions are opened by who has enrolled, once, and then without the credential', async () => {
   const { door, storage } = openProxy()
   const client = await createClient(door)
   const refused = await client.open()
@@ -34,7 +34,7 @@ test('are opened by who has enrolled, once, and then without the credential', as
   assert.is(Array.isArray(body.sessions) && body.sessions.length, 2)
 })
 
-test('are opened by nobody new where the proxy has no enrolment credential, and say so', async () => {
+test('sessions are opened by no new gateway where the proxy has no enrolment credential, and the refusal says so', async () => {
   const { door } = openProxy({ enrolment: undefined } as object)
   const client = await createClient(door)
   const { status, body } = await client.open(ENROLMENT)
@@ -42,7 +42,7 @@ test('are opened by nobody new where the proxy has no enrolment credential, and 
   assert.match(String(body.error), /createCloudProxy\(\{ enrolment \}\)/)
 })
 
-test('are opened once for each challenge, after a restart of the proxy too', async () => {
+test('sessions are opened once for each challenge, after a restart of the proxy too', async () => {
   const world = openProxy()
   const client = await createClient(world.door)
   const { message } = await client.opening(ENROLMENT)
@@ -54,7 +54,7 @@ test('are opened once for each challenge, after a restart of the proxy too', asy
   }
 })
 
-test('need a challenge of this proxy that is less than a minute old', async () => {
+test('sessions need a challenge of this proxy that is less than a minute old', async () => {
   const world = openProxy()
   const client = await createClient(world.door)
   const { message } = await client.opening(ENROLMENT)
@@ -67,7 +67,7 @@ test('need a challenge of this proxy that is less than a minute old', async () =
   assert.is((await client.post(paths.sessions, relayed)).status, 401)
 })
 
-test('need the signature of the key that they are opened for, over every member', async () => {
+test('sessions need the signature of the key that they are opened for, over every member', async () => {
   const world = openProxy()
   const client = await createClient(world.door)
   const { message } = await client.opening(ENROLMENT)
@@ -86,7 +86,7 @@ test('need the signature of the key that they are opened for, over every member'
   assert.is((await client.post(paths.sessions, message)).status, 200)
 })
 
-test('are refused with 400 when the message is none, and write nothing', async () => {
+test('sessions are refused with 400 when the message is none, and write nothing', async () => {
   const world = openProxy()
   const client = await createClient(world.door)
   const { message } = await client.opening(ENROLMENT)
@@ -110,7 +110,7 @@ test('are refused with 400 when the message is none, and write nothing', async (
   assert.is((await world.storage.list('')).length, before.length)
 })
 
-test('are forgotten a day after their last use, by the clock of the proxy', async () => {
+test('sessions are forgotten a day after their last use, by the clock of the proxy', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   for (let day = 0; day < 3; day++) {
@@ -123,7 +123,7 @@ test('are forgotten a day after their last use, by the clock of the proxy', asyn
   assert.is((await client.open()).status, 200)
 })
 
-test('are forgotten then also where the storage keeps what has expired', async () => {
+test('sessions are forgotten a day after their last use also where the storage keeps what has expired', async () => {
   const { set, ...storage } = memoryStorage()
   const world = openProxy({
     storage: { ...storage, set: (key, value, { ttlMs: _, ...rest } = {}) => set(key, value, rest) },
@@ -136,7 +136,7 @@ test('are forgotten then also where the storage keeps what has expired', async (
   assert.is(Array.isArray(body.sessions) && body.sessions.length, 1)
 })
 
-test('are of the gateway that enrolled, whatever public key a writer to the storage puts there', async () => {
+test('sessions are of the gateway that enrolled, whatever public key a writer to the storage puts there', async () => {
   const world = openProxy()
   const [client, stranger] = [await world.enrolled(), await world.enrolled()]
   const [own, other] = await Promise.all([client, stranger].map(({ kept }) => gatewayId(kept.publicKey)))
@@ -146,7 +146,7 @@ test('are of the gateway that enrolled, whatever public key a writer to the stor
   assert.is((await stranger.send(message)).body.code, 'SESSION_INVALID')
 })
 
-test('are listed and revoked by their own gateway alone', async () => {
+test('sessions are listed and revoked by their own gateway alone', async () => {
   const world = openProxy()
   const [client, stranger] = [await world.enrolled(), await world.enrolled()]
   const first = client.session()
@@ -166,7 +166,7 @@ test('are listed and revoked by their own gateway alone', async () => {
   assert.equal([revoked.status, revoked.body.code], [401, 'SESSION_INVALID'])
 })
 
-test('are at most a hundred for each gateway: those that were not used for longest go', async () => {
+test('sessions are at most a hundred for each gateway: those that were not used for longest go', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const first = client.session()
@@ -182,7 +182,7 @@ test('are at most a hundred for each gateway: those that were not used for longe
   assert.equal([await status(first), await status(second)], [200, 401])
 })
 
-test('take requests that come at once one by one, and each only once', async () => {
+test('sessions take requests that come at once one by one, and each only once', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const message = await client.signed('GET', paths.sessions)
@@ -191,7 +191,7 @@ test('take requests that come at once one by one, and each only once', async () 
   assert.is(answers.filter(({ status }) => status === 401).length, 7)
 })
 
-test('answer nothing readable without their key', async () => {
+test('sessions answer nothing readable without their key', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { status, body } = await client.send(await client.signed('GET', paths.sessions))
@@ -199,7 +199,7 @@ test('answer nothing readable without their key', async () => {
   assert.equal(Object.keys(body), ['sealed'])
 })
 
-test('close with the proxy', async () => {
+test('sessions close with the proxy', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   await world.proxy.close()

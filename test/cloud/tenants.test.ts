@@ -32,7 +32,7 @@ const refusal = (work: Promise<unknown>): Promise<{ code?: string; status?: numb
     (error) => error,
   )
 
-test('are managed in process: keys that are made, paused and deleted there count at once', async () => {
+test('tenants are managed in process: keys that are made, paused and deleted there count at once', async () => {
   const world = openProxy()
   const { api, value } = await tenantOf(world)
   const made = await api.keys.create({ name: 'from the host' })
@@ -50,7 +50,7 @@ test('are managed in process: keys that are made, paused and deleted there count
   )
 })
 
-test('that are not known are NOT_FOUND for every operation', async () => {
+test('tenants that are not known are NOT_FOUND for every operation', async () => {
   const world = openProxy()
   for (const id of ['', 'x', '0'.repeat(64), '../vault', 'constructor']) {
     const { api } = world.proxy.tenant(id)
@@ -59,7 +59,7 @@ test('that are not known are NOT_FOUND for every operation', async () => {
   }
 })
 
-test('cannot have the key of another tenant, by the host either', async () => {
+test('tenants cannot have the key of another tenant, by the host either', async () => {
   const world = openProxy()
   const [one, other] = [await tenantOf(world), await tenantOf(world)]
   const error = await refusal(other.api.keys.put({ name: 'two', key: one.value }))
@@ -75,7 +75,7 @@ test('cannot have the key of another tenant, by the host either', async () => {
   assert.is(await statusOf(world, key), 200)
 })
 
-test('cannot get one key both, when two proxies on one storage are asked at once', async () => {
+test('two tenants cannot both get one key, when two proxies on one storage are asked at once', async () => {
   for (let attempt = 0; attempt < 20; attempt++) {
     const world = openProxy()
     const one = await tenantOf(world)
@@ -90,7 +90,7 @@ test('cannot get one key both, when two proxies on one storage are asked at once
   }
 })
 
-test('keep what they have when an operation is refused', async () => {
+test('tenants keep what they have when an operation is refused', async () => {
   const world = openProxy()
   const { api, value } = await tenantOf(world)
   const before = (await world.storage.list('directory/')).length
@@ -102,7 +102,7 @@ test('keep what they have when an operation is refused', async () => {
   assert.is(await statusOf(world, value), 200)
 })
 
-test('lose all of their data, and nothing of others, when they are deleted', async () => {
+test('tenants lose all of their data, and nothing of others, when they are deleted', async () => {
   const world = openProxy()
   const [one, other] = [await tenantOf(world), await tenantOf(world)]
   assert.equal(await world.proxy.tenants.delete(one.id), { success: true })
@@ -119,7 +119,7 @@ test('lose all of their data, and nothing of others, when they are deleted', asy
   assert.is(await statusOf(world, one.value), 200)
 })
 
-test('are refused by other proxies on the same storage a second after they are gone at this one', async () => {
+test('tenants are refused by other proxies on the same storage a second after they are gone at this one', async () => {
   const { watch: _, ...storage } = memoryStorage()
   const world = openProxy({ storage })
   const { value, home, state } = await tenantOf(world)
@@ -138,7 +138,7 @@ test('are refused by other proxies on the same storage a second after they are g
   assert.is(await ask(), 200)
 })
 
-test('leave a key to others when the process that took it has ended', async () => {
+test('tenants leave a key to others when the process that took it has ended', async () => {
   const world = openProxy()
   const [one, other] = [await tenantOf(world), await tenantOf(world)]
   const key = mintClientKey()
@@ -156,7 +156,7 @@ test('leave a key to others when the process that took it has ended', async () =
   assert.is(await statusOf(world, key), 200)
 })
 
-test('have no secret in clear in the storage', async () => {
+test('tenants have no secret in clear in the storage', async () => {
   const world = openProxy()
   const { home, api, value } = await tenantOf(world)
   const provider = 'sk-provider-key-of-the-connection'
@@ -169,7 +169,7 @@ test('have no secret in clear in the storage', async () => {
   }
 })
 
-test('are refused with what to pass when the options cannot work', () => {
+test('options that cannot work are refused with what to pass', () => {
   const storage = memoryStorage()
   for (const [options, says] of [
     [undefined, /createCloudProxy takes an object of options/],

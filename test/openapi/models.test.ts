@@ -19,7 +19,7 @@ const senders: Record<WireFormat, Record<string, string>> = {
   gemini: { 'x-goog-api-client': 'test' },
 }
 
-test('what clients of models get, and its description lists and single models have the form of each format', async () => {
+test('lists and single models have the form of each format', async () => {
   const { gateway, api } = await openWorld({ connections: ['one'], combos: { fast: ['one/m'] } })
   await api.combos.create({ name: 'searching', models: ['one/m'], kind: 'webSearch' })
   const described = await describedOperations(gateway)

@@ -4,7 +4,7 @@ import { dataOf, openPair } from './support/pair.ts'
 
 const test = suite('an exchange between home and cloud')
 
-test('mirrors every collection, and each later change on either side', async () => {
+test('an exchange mirrors every collection, and each later change on either side', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
   await home.api.settings.update({ requireApiKey: true })

@@ -102,7 +102,7 @@ test('sync, disable and the sessions are a 409 while cloud mode is off', async (
   assert.is(proxy.calls.length, 0)
 })
 
-test('the state of a gateway that has no mirror', async () => {
+test('a gateway that has no mirror shows so in its state', async () => {
   const { expect, gateway, proxy } = await open(hello)
   const state = { cloudEnabled: false, cloudUrl: CLOUD, lastSuccessAt: null, lagMs: 0, lastError: null, conflicts: [] }
   assert.equal(await expect(200, 'GET', '/api/sync/cloud'), state)
