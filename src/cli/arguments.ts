@@ -21,7 +21,7 @@ export interface Arguments {
 }
 
 /**
- * Reads a command line. Throws a problem with exit code 2 on an option that is not known, or not given as it takes its value: Node's own
+ * Reads a command line. Throws a problem with exit code 2, which `commands/run.ts` makes 1, on an option that is not known, or not given as it takes its value: Node's own
  * messages in strict mode are about positionals and escape rules; these name what to write instead.
  */
 export function readArguments(args: readonly string[], known: Readonly<Record<string, OptionShape>>): Arguments {

@@ -199,7 +199,8 @@ Environment:
 
 SIGTERM or Ctrl-C stops it: nothing new is accepted, and answers under way have 10 s to finish. Another one, a
 second later or more, ends it at once.
-Exit codes: 0 stopped when told to, or done, 1 could not start or go on, or was refused, 2 wrong option or command.
+Exit codes: 0 stopped when told to, 1 could not start or go on, 2 wrong option or unknown command. A command ends
+with 0 when it is done, otherwise with 1.
 `
 
 /** `engines` of package.json. */

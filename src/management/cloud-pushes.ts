@@ -36,9 +36,9 @@ const RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 /** From a failure until a later change is tried, in ms. */
 const CHANGE_RETRY_MS = 4_000
-/** A success without news is written down this often, in ms. */
-const NOTE_MS = 60_000
-/** A timer that is so late was dropped, in ms. */
+/** A success that follows another one, and moved no change, is stored at most this often, in ms. */
+const SAVE_SUCCESS_MS = 60_000
+/** A timer that is this late was dropped by the platform, in ms. */
 const DROPPED_MS = 1_000
 
 /** Changes that are not mirrored; epoch ms. */
@@ -59,7 +59,7 @@ export interface PushDependencies {
   store: WritableStore
   clock: Clock
   mirror: HomeMirror
-  /** From 0 to 1. */
+  /** A number in [0, 1), by which the pauses between attempts differ. */
   random(): number
   /** Starts a timer that does not keep the process. */
   startTimer(ms: number, onTime: () => void): CancelDeadline
@@ -73,7 +73,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   let waiting: WaitingChanges | undefined
   let sending: WaitingChanges | undefined
   let running: Promise<void> | undefined
-  let noting: Promise<unknown> = Promise.resolve()
+  let saving: Promise<unknown> = Promise.resolve()
   let succeededAt = Number.NEGATIVE_INFINITY
   let failedAt = Number.NEGATIVE_INFINITY
   let failures = 0
@@ -107,7 +107,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     else if (!planned || planned.at > failedAt + CHANGE_RETRY_MS) plan(Math.max(at, failedAt + CHANGE_RETRY_MS), false)
   }
 
-  function note(at: number): void {
+  function noteChange(at: number): void {
     waiting = { since: waiting?.since ?? at, latest: at }
     if (!running) planChange(waiting)
   }
@@ -115,7 +115,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   async function changed(): Promise<void> {
     const at = clock.now()
     const isOn = async () => (await store.settings.mayMirror()) && (await store.settings.read()).cloudEnabled
-    if (!isClosed && (await isOn().catch(() => false))) note(at) // the change itself was made; the next exchange finds it
+    if (!isClosed && (await isOn().catch(() => false))) noteChange(at) // the change itself was made; the next exchange finds it
   }
 
   /** Changes of other gateways and programs, where the storage reports them. */
@@ -184,10 +184,10 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     failures = 0
     succeededAt = clock.now()
     const lastSuccessAt = iso(succeededAt)
-    noting = mirror.memory
+    saving = mirror.memory
       .change(({ lastSuccessAt: before, lastError, waitingSince }) => {
         const isNews = lastError !== null || waitingSince !== null
-        if (!isNews && succeededAt - (Date.parse(before ?? '') || 0) < NOTE_MS) return {}
+        if (!isNews && succeededAt - (Date.parse(before ?? '') || 0) < SAVE_SUCCESS_MS) return {}
         return { lastSuccessAt, lastError: null, waitingSince: null }
       })
       .catch(onError)
@@ -197,7 +197,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     failures++
     failedAt = clock.now()
     const waitingSince = waiting ? iso(waiting.since) : null
-    noting = mirror.memory
+    saving = mirror.memory
       .change((memory) => ({ lastError, waitingSince: memory.waitingSince ?? waitingSince }))
       .catch(onError)
   }
@@ -226,7 +226,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     },
 
     async state() {
-      await noting
+      await saving
       const { lastSuccessAt, lastError, waitingSince, conflicts } = await mirror.memory.read()
       const since = Math.min(...[waiting?.since, sending?.since, Date.parse(waitingSince ?? '')].filter(isTime))
       const latest = Math.max(succeededAt, Date.parse(lastSuccessAt ?? '') || Number.NEGATIVE_INFINITY)
@@ -244,7 +244,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
       mirror.close()
       for (const listener of listeners.splice(0)) listener()
       await running
-      await noting
+      await saving
     },
   }
 }
