@@ -138,8 +138,7 @@ const attacks: Readonly<Record<string, Attack>> = {
 
   'another body': async ({ right }, route) => {
     const message = await right(route)
-    if (message.body === undefined)
-      return route.method === 'GET' ? [] : ['{}', ' ', '\uFEFF'].map((body) => ({ ...message, body }))
+    if (message.body === undefined) return ['{}', ' ', '\uFEFF'].map((body) => ({ ...message, body }))
     const { body } = message
     return [...some(flips(body)), '', '{}', `${body} `, `\uFEFF${body}`].map((changed) => ({
       ...message,
@@ -180,9 +179,11 @@ test('requests with a wrong credential are tried at every route that needs one',
 
 for (const route of signed) {
   for (const [name, attack] of Object.entries(attacks)) {
+    if (name === 'another body' && route.method === 'GET') continue // such a request can have none
     test(`requests with a wrong credential are refused at ${route.method} ${route.path}: ${name}`, async () => {
       const world = await openWorld()
       const messages = [await attack(world, route)].flat().filter((message) => !isOpen(message))
+      assert.ok(messages.length > 0)
       const before = await bytes(world.storage)
       for (const message of messages) {
         const { status, body } = await world.client.send(message)
