@@ -1,12 +1,12 @@
 import { plant } from '../support/canaries.ts'
 import { assert, suite } from '../support/suite.ts'
-import { type BothEnds, CLOUD_URL, openBothEnds, PROVIDER_KEY } from './support/both-ends.ts'
+import { CLOUD_URL, type OverMsw, openOverMsw, PROVIDER_KEY } from './support/over-msw.ts'
 
 const test = suite('a gateway and a cloud proxy')
 
 /** With a connection, a key and a combo, mirrored. */
-async function enabled(options: Parameters<typeof openBothEnds>[0] = {}) {
-  const ends = openBothEnds(options)
+async function enabled(options: Parameters<typeof openOverMsw>[0] = {}) {
+  const ends = openOverMsw(options)
   const { api } = ends.home
   await api.connections.put({ id: 'openai', provider: 'openai', apiKey: PROVIDER_KEY })
   const { key, id } = await api.keys.create({ name: 'app' })
@@ -18,7 +18,7 @@ async function enabled(options: Parameters<typeof openBothEnds>[0] = {}) {
 }
 
 /** What an operator sees of both sides, without what they do not share. */
-async function seenAt(api: Omit<BothEnds['home']['api'], 'cloud'>) {
+async function seenAt(api: Omit<OverMsw['home']['api'], 'cloud'>) {
   const { keys } = await api.keys.list()
   const { connections } = await api.connections.list()
   const { combos } = await api.combos.list()
@@ -32,7 +32,7 @@ async function seenAt(api: Omit<BothEnds['home']['api'], 'cloud'>) {
   }
 }
 
-async function assertEqualSides({ home, tenant }: BothEnds) {
+async function assertEqualSides({ home, tenant }: OverMsw) {
   assert.equal(await seenAt((await tenant()).api), await seenAt(home.api))
 }
 

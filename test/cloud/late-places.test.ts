@@ -2,7 +2,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createCloudProxy } from '../../src/cloud/proxy.ts'
 import type { Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import { CLOUD_URL, openBothEnds, PROVIDER_KEY, type Recorded } from './support/both-ends.ts'
+import { CLOUD_URL, openOverMsw, PROVIDER_KEY, type Recorded } from './support/over-msw.ts'
 import { ENROLMENT, SECRET } from './support/proxy.ts'
 
 /* What src/cloud/README.md says of stores that are not atomic, such as Workers KV: here a place that sees the writes of another late. */
@@ -45,7 +45,7 @@ function latePlace(all: Storage) {
 test('what was recorded may be taken once more where writes come late; the next exchange puts it right', async () => {
   const all = memoryStorage()
   const { watch, increment, ...rest } = all
-  const ends = openBothEnds({ cloud: { storage: { ...rest, atomic: false } } })
+  const ends = openOverMsw({ cloud: { storage: { ...rest, atomic: false } } })
   const late = latePlace(all)
   const elsewhere = createCloudProxy({
     storage: late.storage,

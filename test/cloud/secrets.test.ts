@@ -3,14 +3,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { digestOfKey } from '../../src/sync/cryptography.ts'
 import type { Logger, Storage } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
-import {
-  type BothEnds,
-  CLOUD_URL,
-  HOME_SECRET,
-  openBothEnds,
-  PROVIDER_KEY,
-  type Recorded,
-} from './support/both-ends.ts'
+import { CLOUD_URL, HOME_SECRET, type OverMsw, openOverMsw, PROVIDER_KEY, type Recorded } from './support/over-msw.ts'
 import { ENROLMENT, SECRET } from './support/proxy.ts'
 
 const test = suite('the secrets of a mirror')
@@ -31,7 +24,7 @@ async function live() {
   const storages = { home: memoryStorage(), cloud: memoryStorage() }
   /** What both storages held after each step. */
   const copies: Array<{ home: string; cloud: string }> = []
-  const ends = openBothEnds({
+  const ends = openOverMsw({
     home: { storage: storages.home, logger, cloud: {} },
     cloud: { storage: storages.cloud, logger },
   })
@@ -170,7 +163,7 @@ test('whoever has a client key, all messages and a copy of the storage opens not
 })
 
 async function again(
-  { proxy }: BothEnds,
+  { proxy }: OverMsw,
   { method, path, headers, body }: Pick<Recorded, 'method' | 'path' | 'headers' | 'body'>,
 ): Promise<{ status: number; text: string }> {
   const response = await proxy.fetch(

@@ -25,7 +25,7 @@ export interface Recorded {
   answer: string
 }
 
-export interface BothEndsOptions {
+export interface OverMswOptions {
   home?: Partial<GatewayOptions>
   cloud?: Partial<CloudProxyOptions>
 }
@@ -34,7 +34,7 @@ export interface BothEndsOptions {
  * A gateway and a cloud proxy, joined by msw: what home sends to `https://cloud.test` goes to the proxy and is recorded, and both call one
  * mocked provider, by openai-chat. Their clocks are an hour apart; a message takes a millisecond of the proxy's.
  */
-export function openBothEnds({ home: homeOptions = {}, cloud: cloudOptions = {} }: BothEndsOptions = {}) {
+export function openOverMsw({ home: homeOptions = {}, cloud: cloudOptions = {} }: OverMswOptions = {}) {
   for (const canary of [ENROLMENT, SECRET, HOME_SECRET, PROVIDER_KEY]) plant(canary)
   const homeClock = fakeClock()
   const cloudClock = fakeClock(homeClock.now() + HOUR)
@@ -135,7 +135,7 @@ export function openBothEnds({ home: homeOptions = {}, cloud: cloudOptions = {} 
   }
 }
 
-export type BothEnds = ReturnType<typeof openBothEnds>
+export type OverMsw = ReturnType<typeof openOverMsw>
 
 /** A streamed chat with a client key. */
 export const chatRequest = (key: string, model: string): RequestInit => ({
