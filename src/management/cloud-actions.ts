@@ -14,13 +14,13 @@ import {
   type SyncedCloud,
 } from './cloud.ts'
 import {
-  allMirrored,
+  conflictsOf,
   EXCHANGE_MS,
   type HomeMirror,
-  late,
   type MirrorDependencies,
+  type ProxyContext,
   refuseHttp,
-  type Talk,
+  timedOut,
 } from './cloud-mirror.ts'
 import type { Pushes } from './cloud-pushes.ts'
 import { invalidInput, parseInput } from './input.ts'
@@ -28,13 +28,14 @@ import type { KeyOperations } from './keys.ts'
 
 /** How long `check` may take, in ms (spec.md, Limits). */
 const CHECK_MS = 8_000
-/** When the mirror must have been verified, and what is done at the proxy before cloud mode is turned off by force. */
+/** How long after its start an `enable` still waits for the cloud's listing, in ms: what it answers then fits into `EXCHANGE_MS`. */
 const VERIFIED_MS = 14_000
-const PROXY_MS = 12_000
+/** How long a forced `disable` waits for the proxy before it turns cloud mode off without it, in ms. */
+const FORCED_MS = 12_000
 
 type Created = NonNullable<EnabledCloud['createdKey']>
 
-/** The operations of cloud mode. `pushes` is told when cloud mode is on. */
+/** The operations of cloud mode. They begin and end `pushes`, the exchanges that the gateway makes by itself. */
 export function createCloudOperations(
   deps: MirrorDependencies & {
     mirror: HomeMirror
@@ -45,20 +46,21 @@ export function createCloudOperations(
   const { store, clock, fetch, options, mirror, pushes, keys } = deps
 
   /** The address of the proxy and whether cloud mode is on, as they are stored now. Throws `INVALID_REQUEST` without an address. */
-  async function place() {
+  async function cloudSettings() {
     const { cloudUrl, cloudEnabled } = await store.settings.reread()
     if (cloudUrl === '') throw invalidInput(NO_ADDRESS)
     return { cloudUrl, cloudEnabled }
   }
 
-  async function placeWhileOn(): Promise<string> {
-    const { cloudUrl, cloudEnabled } = await place()
+  /** The address of the proxy. Throws `CLOUD_CONFLICT` while cloud mode is off. */
+  async function cloudUrlWhileOn(): Promise<string> {
+    const { cloudUrl, cloudEnabled } = await cloudSettings()
     if (!cloudEnabled) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
     return cloudUrl
   }
 
   /** Turns cloud mode on or off, unless it is so already. */
-  async function turn(cloudEnabled: boolean, { cloudUrl, signal }: Talk): Promise<void> {
+  async function setEnabled(cloudEnabled: boolean, { cloudUrl, signal }: ProxyContext): Promise<void> {
     const { cloudEnabled: isOn } = await store.settings.reread()
     if (isOn === cloudEnabled) return
     await store.settings.update((stored) => {
@@ -69,7 +71,7 @@ export function createCloudOperations(
   }
 
   /** A key for the clients of the cloud, when this gateway has none at all. */
-  const createKeyIfNone = ({ signal }: Talk) =>
+  const createKeyIfNone = ({ signal }: ProxyContext) =>
     store.alone('keys', async (ready): Promise<Created | undefined> => {
       if ((await store.keys.entries({ fresh: true })).length > 0) return undefined
       signal.throwIfAborted()
@@ -78,25 +80,25 @@ export function createCloudOperations(
     })
 
   /** Mirrors a key that was just made; without its mirror it would be of no use, and is removed again. */
-  async function mirrorKey({ id }: Created, talk: Talk): Promise<CloudConflict[]> {
+  async function mirrorKey({ id }: Created, context: ProxyContext): Promise<CloudConflict[]> {
     try {
-      return allMirrored(await mirror.exchange(talk))
+      return conflictsOf(await mirror.exchange(context))
     } catch (error) {
       await keys.delete(id)
       throw error
     }
   }
 
-  async function mirrorAll(talk: Talk) {
-    await greetProxy({ ...talk, fetch })
-    const conflicts = allMirrored(await mirror.exchange(talk, { create: true }))
-    const createdKey = await createKeyIfNone(talk)
-    const more = createdKey ? await mirrorKey(createdKey, talk) : []
+  async function mirrorAll(context: ProxyContext) {
+    await greetProxy({ ...context, fetch })
+    const conflicts = conflictsOf(await mirror.exchange(context, { create: true }))
+    const createdKey = await createKeyIfNone(context)
+    const more = createdKey ? await mirrorKey(createdKey, context) : []
     return { createdKey, conflicts: [...conflicts, ...more] }
   }
 
   /** What the cloud's listing answers to one of the active keys: why that is no proof of the mirror, or `undefined`. */
-  async function problemOfMirror({ cloudUrl, signal }: Talk, leftMs: number): Promise<string | undefined> {
+  async function problemOfMirror({ cloudUrl, signal }: ProxyContext, leftMs: number): Promise<string | undefined> {
     const found = await activeKey(store)
     if (!found) return 'There is no active key that this gateway can open.'
     const models = `GET ${cloudUrl}/v1/models`
@@ -121,21 +123,21 @@ export function createCloudOperations(
   }
 
   /** Removes what an enable that failed has sent: the proxy would serve its keys, whatever becomes of them here. */
-  async function removeLeftovers(talk: Talk): Promise<void> {
-    await mirror.call({ method: 'DELETE', path: paths.mirror }, talk).catch(unlessGone)
-    talk.signal.throwIfAborted()
+  async function removeLeftovers(context: ProxyContext): Promise<void> {
+    await mirror.call({ method: 'DELETE', path: paths.mirror }, context).catch(unlessGone)
+    context.signal.throwIfAborted()
     mirror.forgetSession()
     await pushes.end()
   }
 
   /** Mirrors all data while cloud mode is off: nothing stays at a proxy that refuses a record. */
-  async function mirrorFirst(talk: Talk) {
+  async function mirrorFirst(context: ProxyContext) {
     try {
-      return await mirrorAll(talk)
+      return await mirrorAll(context)
     } catch (error) {
       if (!isGatewayError(error) || typeof error.data.problem !== 'string') throw error
       const { code, data } = error
-      await removeLeftovers(talk).catch(() => {
+      await removeLeftovers(context).catch(() => {
         throw error
       })
       throw gatewayError(code, { message: `${data.problem} Cloud mode stays off, and the proxy keeps nothing.` })
@@ -155,7 +157,11 @@ export function createCloudOperations(
     return gatewayError(code, { message: `${message} ${LEFTOVERS}`, cause: error, data })
   }
 
-  const talkOf = (cloudUrl: string, signal: AbortSignal, enrolment?: string): Talk => ({ cloudUrl, signal, enrolment })
+  const contextOf = (cloudUrl: string, signal: AbortSignal, enrolment?: string): ProxyContext => ({
+    cloudUrl,
+    signal,
+    enrolment,
+  })
 
   return {
     async get() {
@@ -177,16 +183,16 @@ export function createCloudOperations(
       return mirror
         .alone<EnabledCloud>(
           async (signal) => {
-            const { cloudUrl, cloudEnabled } = await place()
+            const { cloudUrl, cloudEnabled } = await cloudSettings()
             refuseHttp(cloudUrl, options)
-            const talk = talkOf(cloudUrl, signal, enrolment)
+            const context = contextOf(cloudUrl, signal, enrolment)
             const { createdKey, conflicts } = await pushes.recorded(
-              () => (cloudEnabled ? mirrorAll(talk) : mirrorFirst(talk)),
+              () => (cloudEnabled ? mirrorAll(context) : mirrorFirst(context)),
               { isOn: cloudEnabled },
             )
-            await turn(true, talk)
+            await setEnabled(true, context)
             pushes.begin()
-            const verifyError = await problemOfMirror(talk, VERIFIED_MS - (clock.now() - startedAt))
+            const verifyError = await problemOfMirror(context, VERIFIED_MS - (clock.now() - startedAt))
             return {
               success: true,
               verified: verifyError === undefined,
@@ -206,8 +212,8 @@ export function createCloudOperations(
       parseInput(noInput, input)
       return mirror.alone(
         async (signal) => {
-          const talk = talkOf(await placeWhileOn(), signal)
-          const conflicts = await pushes.recorded(() => mirror.sync(talk), { isOn: true })
+          const context = contextOf(await cloudUrlWhileOn(), signal)
+          const conflicts = await pushes.recorded(() => mirror.sync(context), { isOn: true })
           return synced(conflicts)
         },
         { ms: EXCHANGE_MS },
@@ -219,28 +225,26 @@ export function createCloudOperations(
       return mirror
         .alone(
           async (signal) => {
-            const { cloudUrl, cloudEnabled } = await place()
+            const { cloudUrl, cloudEnabled } = await cloudSettings()
             if (!cloudEnabled) {
               if (!(await hasLeftovers(cloudUrl))) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
-              await removeLeftovers(talkOf(cloudUrl, signal)).catch((error: unknown) => {
+              await removeLeftovers(contextOf(cloudUrl, signal)).catch((error: unknown) => {
                 if (force && !signal.aborted && isCloudError(error)) return pushes.end()
                 throw error
               })
               return synced([])
             }
-            const conflicts = await workWithin((inTime) => removeMirror(mirror, talkOf(cloudUrl, inTime)), {
+            const ms = force ? FORCED_MS : EXCHANGE_MS
+            const conflicts = await workWithin((inTime) => removeMirror(mirror, contextOf(cloudUrl, inTime)), {
               clock,
-              ms: force ? PROXY_MS : EXCHANGE_MS,
-              late: () =>
-                gatewayError('CLOUD_TIMEOUT', {
-                  message: `The cloud proxy did not answer within ${PROXY_MS / 1_000} s.`,
-                }),
+              ms,
+              late: () => timedOut(ms),
               signal,
             }).catch((error: unknown): CloudConflict[] => {
               if (force && !signal.aborted && isCloudError(error)) return []
               throw error
             })
-            await turn(false, talkOf(cloudUrl, signal))
+            await setEnabled(false, contextOf(cloudUrl, signal))
             mirror.forgetSession()
             await pushes.end()
             return synced(conflicts)
@@ -256,11 +260,11 @@ export function createCloudOperations(
       parseInput(noInput, input)
       return workWithin(
         async (signal) => {
-          const { cloudUrl } = await place()
+          const { cloudUrl } = await cloudSettings()
           await greetProxy({ cloudUrl, fetch, signal })
           return { message: `The cloud proxy at ${cloudUrl} is running.` }
         },
-        { clock, ms: CHECK_MS, late: () => late(CHECK_MS) },
+        { clock, ms: CHECK_MS, late: () => timedOut(CHECK_MS) },
       )
     },
 
@@ -268,9 +272,9 @@ export function createCloudOperations(
       list: () =>
         mirror.alone(
           async (signal) => {
-            const talk = talkOf(await placeWhileOn(), signal)
-            const { sessions } = await mirror.call({ method: 'GET', path: paths.sessions }, talk)
-            if (!Array.isArray(sessions) || !sessions.every(isSession)) throw invalidAnswer(talk)
+            const context = contextOf(await cloudUrlWhileOn(), signal)
+            const { sessions } = await mirror.call({ method: 'GET', path: paths.sessions }, context)
+            if (!Array.isArray(sessions) || !sessions.every(isSession)) throw invalidAnswer(context)
             return { sessions: sessions.map(({ id, createdAt, lastUsedAt }) => ({ id, createdAt, lastUsedAt })) }
           },
           { ms: EXCHANGE_MS },
@@ -279,9 +283,9 @@ export function createCloudOperations(
       revoke: (id) =>
         mirror.alone(
           async (signal) => {
-            const talk = talkOf(await placeWhileOn(), signal)
+            const context = contextOf(await cloudUrlWhileOn(), signal)
             try {
-              await mirror.call({ method: 'DELETE', path: paths.session(id) }, talk)
+              await mirror.call({ method: 'DELETE', path: paths.session(id) }, context)
             } catch (error) {
               if (isRefusal(error, 'NOT_FOUND')) throw gatewayError('NOT_FOUND', { message: 'Session not found' })
               throw error
@@ -299,9 +303,9 @@ export function createCloudOperations(
  * Takes over what has changed at the cloud, and removes the mirror with all sessions. One that is gone already, as after an answer that was lost, is
  * as good.
  */
-async function removeMirror(mirror: HomeMirror, talk: Talk): Promise<CloudConflict[]> {
-  const last = await mirror.exchange(talk).catch(unlessGone)
-  await mirror.call({ method: 'DELETE', path: paths.mirror }, talk).catch(unlessGone)
+async function removeMirror(mirror: HomeMirror, context: ProxyContext): Promise<CloudConflict[]> {
+  const last = await mirror.exchange(context).catch(unlessGone)
+  await mirror.call({ method: 'DELETE', path: paths.mirror }, context).catch(unlessGone)
   return last?.conflicts ?? []
 }
 

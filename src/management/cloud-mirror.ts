@@ -5,7 +5,7 @@ import type { UpstreamFetch } from '../lib/exchange.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { createMutex } from '../lib/promises.ts'
 import type { WritableStore } from '../store/writable-store.ts'
-import { createSignedCalls, type SignedCall } from '../sync/calls.ts'
+import { createSignedCalls, type SignedCall, type SignedCallOptions, type SignedCalls } from '../sync/calls.ts'
 import { exchange } from '../sync/exchange.ts'
 import { identityAt } from '../sync/identity.ts'
 import { collections, paths, type SyncAnswer } from '../sync/protocol.ts'
@@ -14,7 +14,7 @@ import { createReplica } from '../sync/replica.ts'
 import type { Exchanged } from '../sync/types.ts'
 import type { Clock } from '../types.ts'
 import type { CloudConflict, CloudOptions } from './cloud.ts'
-import { createMirrorMemory, type MirrorMemory } from './cloud-state.ts'
+import { createMirrorMemory, type MirrorMemory, type MirrorMemoryStore } from './cloud-state.ts'
 import { invalidInput } from './input.ts'
 import { parseMirrored } from './mirror-input.ts'
 
@@ -30,33 +30,28 @@ export interface MirrorDependencies {
   options: CloudOptions
 }
 
-/** Who talks to the proxy: the signal ends it, and is looked at before each write here. */
-export interface Talk {
-  cloudUrl: string
-  signal: AbortSignal
-  /** The enrolment credential, for a gateway that has not enrolled. */
-  enrolment?: string | undefined
-}
+/** Where the proxy is, with what a gateway that has not enrolled sends. The signal ends the calls to it, and keeps later writes from being made here. */
+export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 
 /** The mirror of a gateway, as its actions and its own exchanges use it. */
 export interface HomeMirror {
   /**
-   * Does work that talks to the proxy, alone; rejects with `CLOUD_TIMEOUT` after `ms`, when the signal of the work is aborted as well. Work of
+   * Does work that calls the proxy, one at a time; rejects with `CLOUD_TIMEOUT` after `ms`, when the signal of the work is aborted as well. Work of
    * the gateway's own (`isOwn`) gives way to what its operator asks for.
    */
   alone<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; isOwn?: boolean }): Promise<T>
   /** Exchanges all that has changed on either side; `create`: also with a proxy that has no mirror, and whatever both remember. */
-  exchange(talk: Talk, options?: { create?: boolean }): Promise<Exchanged>
+  exchange(context: ProxyContext, options?: { create?: boolean }): Promise<Exchanged>
   /**
    * The same with a proxy that should have the mirror: resolves to the conflicts. Rejects when a record was refused, which is named; all others are
    * mirrored then.
    */
-  sync(talk: Talk): Promise<CloudConflict[]>
+  sync(context: ProxyContext): Promise<CloudConflict[]>
   /** A signed call; resolves to the body of its answer. */
-  call(call: SignedCall, talk: Talk): ReturnType<ReturnType<typeof createSignedCalls>['call']>
+  call(call: SignedCall, context: ProxyContext): ReturnType<SignedCalls['call']>
   /** The session in use is over, if it is this one; without an id any. */
   forgetSession(id?: string): void
-  memory: ReturnType<typeof createMirrorMemory>
+  memory: MirrorMemoryStore
   /** Ends what is under way. */
   close(): void
 }
@@ -68,21 +63,21 @@ export function createMirror({ store, clock, fetch, options }: MirrorDependencie
   const closing = new AbortController()
   let own = new AbortController()
 
-  const call: HomeMirror['call'] = (one, talk) => {
-    refuseHttp(talk.cloudUrl, options)
-    return calls.call(one, { ...talk, fetch })
+  const call: HomeMirror['call'] = (one, context) => {
+    refuseHttp(context.cloudUrl, options)
+    return calls.call(one, { ...context, fetch })
   }
 
   /** What is remembered of the mirror at this address: of one at another address nothing. */
   const stateAt = ({ cloudUrl, mirror, stamp }: MirrorMemory, address: string) =>
     cloudUrl === address ? { mirror, stamp } : { mirror: null, stamp: null }
 
-  const exchangeWith: HomeMirror['exchange'] = async (talk, { create = false } = {}) => {
-    const { cloudUrl, signal } = talk
+  const exchangeWith: HomeMirror['exchange'] = async (context, { create = false } = {}) => {
+    const { cloudUrl, signal } = context
     return exchange({
       replica: (mirror) =>
         createReplica({ store, side: 'home', mirror, validate: parseMirrored, clock, keepsSecrets: true }),
-      send: async (body) => syncAnswer(await call({ method: 'POST', path: paths.mirror, body }, talk), talk),
+      send: async (body) => syncAnswer(await call({ method: 'POST', path: paths.mirror, body }, context), context),
       state: stateAt(await memory.read(), cloudUrl),
       save: async (state) => void (await memory.change(() => ({ cloudUrl, ...state }), signal)),
       onConflict: async (conflict) =>
@@ -96,7 +91,7 @@ export function createMirror({ store, clock, fetch, options }: MirrorDependencie
     memory,
     call,
     exchange: exchangeWith,
-    sync: async (talk) => allMirrored(await exchangeWith(talk).catch(adviseEnable)),
+    sync: async (context) => conflictsOf(await exchangeWith(context).catch(adviseEnable)),
     forgetSession: (id = calls.session()) => {
       if (id === calls.session()) calls.forget()
     },
@@ -114,7 +109,7 @@ export function createMirror({ store, clock, fetch, options }: MirrorDependencie
           both.throwIfAborted()
           return work(both)
         })
-      return workWithin(inOrder, { clock, ms, late: () => late(ms), signal: (isOwn ? own : closing).signal })
+      return workWithin(inOrder, { clock, ms, late: () => timedOut(ms), signal: (isOwn ? own : closing).signal })
     },
   }
 }
@@ -122,7 +117,7 @@ export function createMirror({ store, clock, fetch, options }: MirrorDependencie
 /** Why work of the gateway's own has ended: its operator asks for the same or more. */
 export const GAVE_WAY = gatewayError('CLOUD_CONFLICT', { message: 'Another exchange with the cloud proxy has begun.' })
 
-/** It is told again when the write of its result has failed. */
+/** The conflicts with one more, unless that is reported again because the write of its result has failed. */
 function withConflict(known: readonly CloudConflict[], conflict: CloudConflict): CloudConflict[] {
   const isSame = (one: CloudConflict) => one.collection === conflict.collection && one.id === conflict.id
   const last = known.findLast(isSame)
@@ -130,7 +125,8 @@ function withConflict(known: readonly CloudConflict[], conflict: CloudConflict):
   return last?.at === at ? [...known] : [...known, { collection, id, kept, at }]
 }
 
-export const late = (ms: number): GatewayError =>
+/** The error of an action that has not ended after `ms`. */
+export const timedOut = (ms: number): GatewayError =>
   gatewayError('CLOUD_TIMEOUT', { message: `The cloud proxy did not answer within ${ms / 1_000} s. Try again.` })
 
 function adviseEnable(error: unknown): never {
@@ -172,16 +168,16 @@ const answerSchema = v.object({
   more: v.boolean(),
 })
 
-function syncAnswer(body: JsonObject, talk: Talk): SyncAnswer {
+function syncAnswer(body: JsonObject, context: ProxyContext): SyncAnswer {
   const answer = v.safeParse(answerSchema, body)
-  if (!answer.success) throw invalidAnswer(talk)
+  if (!answer.success) throw invalidAnswer(context)
   return answer.output
 }
 
 /**
  * The conflicts of an exchange. Throws when a record was refused, which is named, in the error's `data.problem` alone; all others are mirrored then.
  */
-export function allMirrored({ conflicts, refused }: Exchanged): CloudConflict[] {
+export function conflictsOf({ conflicts, refused }: Exchanged): CloudConflict[] {
   const [first] = refused
   if (!first) return conflicts
   const { collection, id, message, code } = first

@@ -20,7 +20,7 @@ export interface SignedCall extends Pick<ProxyCall, 'method' | 'path'> {
 
 /** How a signed call reaches the proxy. */
 export interface SignedCallOptions extends CallOptions {
-  /** Sent when the proxy says that this gateway has not enrolled, and not before. */
+  /** The enrolment credential: sent when the proxy says that this gateway has not enrolled, and not before. */
   enrolment?: string | undefined
 }
 
