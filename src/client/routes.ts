@@ -73,5 +73,5 @@ function inPath(value: unknown, { name, mayHoldSlashes }: { name: string; mayHol
     : encodeURIComponent(value)
 }
 
-/** Is it taken out of an address by whoever reads it? */
+/** Is it a part that is removed when an address is parsed? */
 const isDots = (part: string) => part === '.' || part === '..'

@@ -7,8 +7,8 @@ import type { Clock } from '../types.ts'
 import type { Documents } from './documents.ts'
 
 /**
- * Which tenant has which client key. A key's entry is under the HMAC of its digest, so that a copy of the storage tells nobody whose key one
- * is. It only says where to look: whether the key is known and active is up to the tenant.
+ * Which tenant has which client key. A key's entry is under the HMAC of its digest, so that a copy of the storage does not show whose key
+ * one is. It only says where to look: whether the key is known and active is up to the tenant.
  */
 export interface Directory {
   /** The tenant that a credential leads to. One that has been found before is not looked up again until it is forgotten. */

@@ -25,14 +25,14 @@ export interface MirrorActions {
   remove(tenant: string): Promise<void>
 }
 
-/** One line of the table: a request that nobody has signed. */
+/** One line of the table: a request without a signature. */
 export interface OpenRoute {
   method: 'GET' | 'POST'
   path: string
   run(exchange: Exchange): Promise<object>
 }
 
-/** The same for one that a gateway has signed. `path` may end with `:id`. */
+/** One line of the table: a request that a gateway has signed. `path` may end with `:id`. */
 export interface SignedRoute {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
@@ -45,9 +45,9 @@ export interface CloudRoutes {
   signed: readonly SignedRoute[]
 }
 
-/** The largest message that nobody has signed, in bytes. */
+/** The largest message without a signature, in bytes. */
 const MAX_OPENING_BYTES = 16 * 1024
-/** A gateway waits for no answer as long as this, in ms. */
+/** How long a message may take to arrive, in ms: no gateway waits that long for an answer. */
 const MAX_BODY_MS = 30_000
 
 /** Makes the routes; see README.md. */
@@ -97,7 +97,7 @@ export function cloudRoutes(sessions: Sessions, actions: MirrorActions, time: Bo
 const HELLO: Hello = { service: 'signalbox-cloud', protocol: PROTOCOL }
 const DONE = { success: true }
 
-/** The text of a sealed body. That it cannot be opened tells nobody more than a wrong signature does. */
+/** The text of a sealed body. Throws `SESSION_INVALID` when it cannot be opened, as for a wrong signature. */
 function opened({ key, session, counter, body }: SignedRequest): Promise<string> {
   const { sealed } = readSealed(body)
   return openBody(key, requestPlace(session, counter), sealed).catch(() => {

@@ -17,19 +17,19 @@ export function createScopes(storage: Storage): Scopes {
   const listeners = new Map<string, Set<Listener>>() // by prefix
   let stop: (() => void) | undefined
 
-  function told(key: string): void {
+  function onChange(key: string): void {
     for (let end = key.indexOf('/') + 1; end > 0; end = key.indexOf('/', end) + 1)
       for (const listener of listeners.get(key.slice(0, end)) ?? []) listener(key.slice(end))
   }
 
-  function missed(): void {
+  function onGap(): void {
     for (const ofPrefix of listeners.values()) for (const listener of ofPrefix) listener(undefined)
   }
 
   function watch(prefix: string, listener: Listener): () => void {
     const ofPrefix = listeners.get(prefix) ?? new Set()
     listeners.set(prefix, ofPrefix.add(listener))
-    stop ??= storage.watch?.(told, missed)
+    stop ??= storage.watch?.(onChange, onGap)
     return () => {
       ofPrefix.delete(listener)
       if (ofPrefix.size === 0 && listeners.get(prefix) === ofPrefix) listeners.delete(prefix)

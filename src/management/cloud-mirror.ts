@@ -5,12 +5,12 @@ import type { UpstreamFetch } from '../lib/exchange.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { createMutex } from '../lib/promises.ts'
 import type { WritableStore } from '../store/writable-store.ts'
-import { createSignedCalls, type SignedCall, type SignedCallOptions, type SignedCalls } from '../sync/calls.ts'
 import { exchange } from '../sync/exchange.ts'
 import { identityAt } from '../sync/identity.ts'
 import { collections, paths, type SyncAnswer } from '../sync/protocol.ts'
 import { invalidAnswer, isRefusal } from '../sync/proxy-calls.ts'
 import { createReplica } from '../sync/replica.ts'
+import { createSignedCalls, type SignedCall, type SignedCallOptions, type SignedCalls } from '../sync/signed-calls.ts'
 import type { Exchanged } from '../sync/types.ts'
 import type { Clock } from '../types.ts'
 import type { CloudConflict, CloudOptions } from './cloud.ts'
@@ -30,7 +30,9 @@ export interface MirrorDependencies {
   options: CloudOptions
 }
 
-/** Where the proxy is, with what a gateway that has not enrolled sends. The signal ends the calls to it, and keeps later writes from being made here. */
+/**
+ * Where the proxy is, with what a gateway that has not enrolled sends. The signal ends the calls to it, and is looked at before each write here.
+ */
 export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 
 /** The mirror of a gateway, as its actions and its own exchanges use it. */
@@ -137,13 +139,16 @@ function adviseEnable(error: unknown): never {
 
 const ENABLE_AGAIN = 'Make both sides equal again: POST /api/sync/cloud with the action "enable".'
 
-/** Bodies are sealed, but not against whoever sits between both ends when the session is opened. */
+/**
+ * Throws `INVALID_REQUEST` for an address whose traffic others could read: the seal of bodies does not hold against someone in the middle when a
+ * session is opened.
+ */
 export function refuseHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
   const { protocol, hostname } = new URL(cloudUrl)
   const isLoopback = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
   if (protocol === 'https:' || isLoopback || allowHttp) return
   throw invalidInput(
-    '"cloudUrl" must begin with https:// beyond this machine: by http, whoever is on the way could read all that is mirrored. Change it, or make the gateway with cloud: { allowHttp: true }',
+    '"cloudUrl" must begin with https:// beyond this machine: by http, anyone on the way could read all that is mirrored. Change it, or make the gateway with cloud: { allowHttp: true }',
   )
 }
 

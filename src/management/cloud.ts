@@ -9,7 +9,7 @@ import { closed, fields } from './input.ts'
  * typed input: nothing in process, `unknown` for bodies over HTTP.
  */
 export interface CloudOperations<Input = never> {
-  /** Asks nobody: what this gateway knows of its mirror. */
+  /** What this gateway knows of its mirror; the proxy is not asked. */
   get(): Promise<CloudState>
   /**
    * Mirrors all data and turns cloud mode on; makes a key when there is none, as clients need one there. Once on, it makes both sides equal
@@ -95,7 +95,7 @@ export interface EnabledCloud extends SyncedCloud {
 export interface CloudOptions {
   /** The credential that the proxy enrols gateways with; 32 characters or more. Sent once, in the message that enrols, and never stored. */
   enrolment?: string
-  /** Also addresses by http beyond this machine, where whoever is on the way reads and changes all of it? Default `false`. */
+  /** May `cloudUrl` be an address by http beyond this machine? Anyone on the way can then read and change what is mirrored. Default `false`. */
   allowHttp?: boolean
 }
 

@@ -5,7 +5,7 @@ import { openApiKey } from '../store/store.ts'
 import { openKey, placeOfApiKey, placeOfKey } from '../store/vault.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import { digestOfKey } from './cryptography.ts'
-import type { Side } from './merge.ts'
+import type { Side } from './types.ts'
 
 /* How the records of a store become what is mirrored of them, and how that becomes a record again. */
 
@@ -126,12 +126,12 @@ export function keyForm(
     async read({ slot, record }) {
       const key = record as KeyRecord // the item is one
       const vault = await store.vault()
-      if (!(await store.isProvenKey(slot, key))) throw left(UNPROVEN)
+      if (!(await store.isProvenKey(slot, key))) throw unmirrored(UNPROVEN)
       const value = key.sha256 === undefined ? await openKey(vault, key) : undefined
       const digest = value === undefined ? key.sha256 : await digestOfKey(value)
-      if (digest === undefined) throw left(UNOPENED)
+      if (digest === undefined) throw unmirrored(UNOPENED)
       const own = value === undefined ? await vault.digestBySha256(digest) : await vault.digest(value)
-      if (own !== slot) throw left(MISPLACED)
+      if (own !== slot) throw unmirrored(MISPLACED)
       return {
         record: { ...picked(key, ['id', 'name', 'createdAt']), digest },
         isActive: key.isActive !== false,
@@ -165,4 +165,5 @@ export function keyForm(
   }
 }
 
-const left = (message: string) => gatewayError('STORAGE_FAILED', { message })
+/** Why a key cannot be mirrored. */
+const unmirrored = (message: string) => gatewayError('STORAGE_FAILED', { message })

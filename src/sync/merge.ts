@@ -1,5 +1,5 @@
 import type { Collection, Revision } from './protocol.ts'
-import type { Conflict } from './types.ts'
+import type { Conflict, Side } from './types.ts'
 
 /*
  * How two states of a record compare, and what becomes of two that did not see each other. A state has two registers, each with a revision of its
@@ -19,8 +19,6 @@ export interface Active {
   isActive: boolean
   revision: Revision
 }
-
-export type Side = 'home' | 'cloud'
 
 /** Of a record that neither side has changed. */
 export const NEVER: Revision = [0, 0]

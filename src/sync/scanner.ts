@@ -3,10 +3,10 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import { isAway, retryLostRace } from '../store/storage-access.ts'
 import { type Mirrored, mirroredCollections } from './collections.ts'
 import type { MirroredItem } from './forms.ts'
-import { type Active, changed, NEVER, type Side } from './merge.ts'
+import { type Active, changed, NEVER } from './merge.ts'
 import { type Collection, collections, type Revision } from './protocol.ts'
 import { createShadows, type KnownShadow, type Shadow, type Shadows } from './shadows.ts'
-import type { Refusal, ReplicaOptions, StateId } from './types.ts'
+import type { Refusal, ReplicaOptions, Side, StateId } from './types.ts'
 
 /** What a record holds now, without its content. */
 export interface Observed {
@@ -87,7 +87,7 @@ export function createScanner(
     return now
   }
 
-  /** The shadow of a record that has none: of settings that nobody has changed. */
+  /** The shadow of a record that has none: of settings the defaults, which were never changed. */
   async function noShadow(where: StateId): Promise<Shadow> {
     const hash = where.collection === 'settings' ? await hashOf(where, { requireApiKey: false }) : null
     return { id: where.id, hash, revision: NEVER, isSeen: true }
@@ -105,7 +105,7 @@ export function createScanner(
     const now = item ? await observe(collection, item) : { hash: null }
     if (isUnmirrored(now)) return now
     if (item && parked) {
-      // It was to be taken out of the store. A new version keeps whoever is still about it from doing so.
+      // It was to be taken out of the store. Its new version makes a removal that is still under way fail.
       if (await tables[collection].write(item, item)) await shadows.put(collection, unparked, known)
       return false
     }

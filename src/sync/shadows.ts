@@ -29,7 +29,7 @@ export interface Shadow extends Registers {
 export interface KnownShadow {
   readonly shadow: Shadow
   readonly version: string
-  /** Which look at all records has met it last. */
+  /** The number of the last scan that found its record. */
   met?: number
 }
 
@@ -39,7 +39,7 @@ export interface Shadows {
   load(options?: { isWhole?: boolean }): Promise<void>
   get(where: StateId): KnownShadow | undefined
   of(collection: Collection): Iterable<KnownShadow>
-  /** How many records of a collection are parked. */
+  /** Those of a collection whose records are parked. */
   parked(collection: Collection): KnownShadow[]
   /** Writes one, unless another writer was faster than `before`: then it resolves to `undefined`, and `get` has what that one wrote. */
   put(collection: Collection, shadow: Shadow, before: KnownShadow | undefined): Promise<KnownShadow | undefined>

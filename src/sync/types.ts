@@ -30,6 +30,9 @@ export interface Replica {
   forgetOthers(): Promise<void>
 }
 
+/** The two ends of a mirror: the gateway, and the cloud proxy. */
+export type Side = 'home' | 'cloud'
+
 /** Which record a state is of. */
 export type StateId = Pick<MirrorState, 'collection' | 'id'>
 
@@ -49,7 +52,7 @@ export interface Refusal extends StateId {
 
 /** Two changes, one on each side, that did not see each other: which one is in force. */
 export interface Conflict extends StateId {
-  kept: 'home' | 'cloud'
+  kept: Side
   /** When it was settled, in ISO 8601 of home's clock. */
   at: string
 }
@@ -63,7 +66,7 @@ export interface Claims {
 
 export interface ReplicaOptions {
   store: WritableStore
-  side: 'home' | 'cloud'
+  side: Side
   /** The id of the mirror. */
   mirror: string
   /** The record as it may be stored; throws an error with a message for people otherwise (management/mirror-input.ts). */
