@@ -13,8 +13,8 @@ export interface CloudOperations<Input = never> {
   get(): Promise<CloudState>
   /**
    * Mirrors all data and turns cloud mode on; makes a key when there is none, as clients need one there. Once on, it makes both sides equal
-   * again. Resolves also when the mirror could not be verified. When it rejects, cloud mode stays as it was. An address by http beyond this machine is an `INVALID_REQUEST` unless the
-   * gateway has `cloud: { allowHttp: true }`.
+   * again. Resolves also when the mirror could not be verified. When it rejects, cloud mode stays as it was. An address by http beyond this
+   * machine is an `INVALID_REQUEST` unless the gateway has `cloud: { allowHttp: true }`.
    */
   enable(input?: EnableCloud | Input): Promise<EnabledCloud>
   /** Exchanges what has changed on either side since the last time. Rejects with `CLOUD_CONFLICT` while cloud mode is off. */
