@@ -2,7 +2,7 @@ import { randomBytes, toHex } from '../lib/bytes.ts'
 import { createMutex, type Mutex } from '../lib/promises.ts'
 import { parseMirrored } from '../management/mirror-input.ts'
 import { createWritableStore } from '../store/writable-store.ts'
-import { MAX_STATES, type SyncAnswer, type SyncRequest, type Verdict } from '../sync/protocol.ts'
+import { MAX_STATES, type SyncAnswer, type SyncRequest } from '../sync/protocol.ts'
 import { createReplica } from '../sync/replica.ts'
 import type { Replica } from '../sync/types.ts'
 import type { Clock } from '../types.ts'
@@ -98,8 +98,7 @@ export function createMirroring(deps: {
   async function exchanged(replica: Replica, request: SyncRequest) {
     if (request.full) await replica.markAllUnseen()
     await replica.confirm(request.seen)
-    const verdicts: Verdict[] = []
-    for (const change of request.changes) verdicts.push(await replica.accept(change))
+    const verdicts = await replica.accept(request.changes)
     return { verdicts, ...(await replica.unseen(MAX_STATES)) }
   }
 

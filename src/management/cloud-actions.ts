@@ -192,7 +192,7 @@ export function createCloudOperations(
             )
             await setEnabled(true, context)
             pushes.begin()
-            const verifyError = await problemOfMirror(context, VERIFIED_MS - (clock.now() - startedAt))
+            const verifyError = await problemOfMirror(context, Math.max(0, VERIFIED_MS - (clock.now() - startedAt)))
             return {
               success: true,
               verified: verifyError === undefined,

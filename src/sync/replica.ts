@@ -3,7 +3,7 @@ import { retryLostRace } from '../store/storage-access.ts'
 import type { Storage } from '../types.ts'
 import { settleCollisions } from './collisions.ts'
 import { relation } from './merge.ts'
-import { collections, type MirrorState, type Seen } from './protocol.ts'
+import { collections, type MirrorState, type Seen, type Verdict } from './protocol.ts'
 import { createScanner, type PendingState, type Scanner } from './scanner.ts'
 import type { Shadow } from './shadows.ts'
 import { createTaker, type Taker } from './take.ts'
@@ -97,7 +97,13 @@ export function createReplica(options: ReplicaOptions): Replica {
   }
 
   return {
-    accept: (state) => alone(() => taker.take(state)),
+    accept: (states) =>
+      alone(async () => {
+        const verdicts: Verdict[] = []
+        for (const run of runsOf(states, (state) => shadows.get(state)?.shadow))
+          verdicts.push(...(await Promise.all(run.map((state) => taker.take(state)))))
+        return verdicts
+      }),
     settle: (remote, report = async () => {}) => alone(() => taker.take(remote, { report })),
 
     unseen: (limit, isLeftOut = () => false) =>
@@ -149,4 +155,31 @@ const AT_ONCE = 32
 
 async function inBatches<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < all.length; from += AT_ONCE) await Promise.all(all.slice(from, from + AT_ONCE).map(work))
+}
+
+/** The states in their order, in runs of those that can be taken at once: a storage that is far away would take long for one after the other. */
+function* runsOf(
+  states: readonly MirrorState[],
+  shadowOf: (state: MirrorState) => Shadow | undefined,
+): Generator<MirrorState[]> {
+  let run: MirrorState[] = []
+  const met = new Set<unknown>() // what the states of the run are about
+  for (const state of states) {
+    const own = [`${state.collection}/${state.id}`, ...(state.collection === 'keys' ? [state.record?.digest] : [])]
+    const isOfRun = run.length < AT_ONCE && isApart(state, shadowOf(state)) && !own.some((one) => met.has(one))
+    if (!isOfRun || run.some((one) => !isApart(one, shadowOf(one)))) {
+      if (run.length > 0) yield run
+      run = []
+      met.clear()
+    }
+    run.push(state)
+    for (const one of own) met.add(one)
+  }
+  if (run.length > 0) yield run
+}
+
+/** Does taking a state change its own record alone? Combos make room for each other, and a key that gets another value releases the one before. */
+function isApart({ collection, revision, record }: MirrorState, shadow: Shadow | undefined): boolean {
+  if (collection === 'keys') return record !== null && (!shadow || relation(revision, shadow.revision) === 'same')
+  return collection !== 'combos' && collection !== 'settings'
 }

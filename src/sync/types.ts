@@ -5,8 +5,11 @@ import type { Collection, MirrorState, RefusalCode, Seen, SyncAnswer, SyncReques
 
 /** One side of a mirror: the records of a store with what is known of their states. Its methods reject with `STORAGE_FAILED`. */
 export interface Replica {
-  /** Takes a state of the other side unless it has that one or a later one, or one that the other side has not seen. Merges nothing. */
-  accept(state: MirrorState): Promise<Verdict>
+  /**
+   * Takes each state of the other side unless this one has it or a later one, or one that the other side has not seen. Merges nothing. Resolves to
+   * the verdicts in the order of the states.
+   */
+  accept(states: readonly MirrorState[]): Promise<Verdict[]>
   /**
    * States that the other side has not confirmed, at most `limit`; looks for changes first. Each call goes on where the one before ended, and
    * begins anew when it has come to the end: `more` says whether it has not. `isLeftOut` names those that are not wanted.
@@ -17,7 +20,7 @@ export interface Replica {
   /** Everything is to be sent again. `isDiverged`: because this side may have got an old copy back; what it has not sent then counts as concurrent. */
   markAllUnseen(options?: { isDiverged?: boolean }): Promise<void>
   /**
-   * Home only: the same as `accept`, but merges a concurrent state and writes the result. `report` is called with each conflict before the
+   * Home only: the same for one state, but merges a concurrent state and writes the result. `report` is called with each conflict before the
    * result is written; after a failure it may be called again with the same one.
    */
   settle(remote: MirrorState, report?: (conflict: Conflict) => Promise<void>): Promise<Verdict>

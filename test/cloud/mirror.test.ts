@@ -1,3 +1,4 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { paths, type SyncAnswer } from '../../src/sync/protocol.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createHome } from './support/home.ts'
@@ -79,6 +80,39 @@ test('a mirror takes requests that come at once one after the other', async () =
     body.verdicts,
     answers.map(() => 'taken'),
   )
+})
+
+test('a mirror takes new keys and connections at once, since a storage may be far away', async () => {
+  const near = memoryStorage()
+  let underWay = 0
+  let most = 0
+  const far =
+    <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      most = Math.max(most, ++underWay)
+      await new Promise((resolve) => setTimeout(resolve))
+      return call(...args).finally(() => {
+        underWay--
+      })
+    }
+  const { watch, increment, ...rest } = near
+  const { home, storage } = await openWorld({
+    storage: { ...rest, get: far(near.get), set: far(near.set), delete: far(near.delete), list: far(near.list) },
+  })
+  const keys = await Promise.all(Array.from({ length: 40 }, (_, at) => keyState(`key ${at}`)))
+  const [first] = keys
+  if (!first) return
+  const again = await keyState('key 0', { value: first.value, edits: 2, isActive: false })
+  const twin = await keyState('twin', { value: first.value })
+  const connections = Array.from({ length: 40 }, (_, at) => connectionState(`connection ${at}`, `sk-${at}`))
+  const changes = [...keys.map(({ state }) => state), again.state, twin.state, ...connections]
+  const { verdicts } = await home.enable(changes)
+  assert.equal(
+    verdicts,
+    changes.map(() => 'taken'),
+  )
+  assert.ok(most >= 16, `${most} calls at once`)
+  assert.is((await storage.list('directory/')).length, 40)
 })
 
 test('a proxy refuses messages that are none of the protocol, names what is wrong, and changes nothing', async () => {

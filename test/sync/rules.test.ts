@@ -255,9 +255,9 @@ test('a state that no operation would take is refused', async () => {
   const replica = cloud.replica((await mirrorOf(home.storage)) ?? '')
   const state = { collection: 'aliases', id: 'a', revision: [1, 0] } as const
   for (const record of [{ alias: 'b', model: 'x' }, { alias: 'a' }, { alias: 'a', model: 'x', more: 1 }, {}]) {
-    const verdict = await replica.accept({ ...state, record })
+    const [verdict] = await replica.accept([{ ...state, record }])
     assert.is(typeof verdict === 'object' && verdict.code, 'INVALID', JSON.stringify(record))
   }
-  assert.is(await replica.accept({ ...state, record: { alias: 'a', model: 'x' } }), 'taken')
-  assert.is(await replica.accept({ ...state, record: { alias: 'a', model: 'x' } }), 'known')
+  const right = { ...state, record: { alias: 'a', model: 'x' } }
+  assert.equal(await replica.accept([right, right]), ['taken', 'known'])
 })

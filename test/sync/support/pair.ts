@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { gatewayError } from '../../../src/errors.ts'
 import { exchange } from '../../../src/sync/exchange.ts'
-import type { SyncAnswer, SyncRequest, Verdict } from '../../../src/sync/protocol.ts'
+import type { SyncAnswer, SyncRequest } from '../../../src/sync/protocol.ts'
 import { MAX_STATES } from '../../../src/sync/protocol.ts'
 import type { Conflict, Exchanged, ExchangeState } from '../../../src/sync/types.ts'
 import type { Clock, Storage } from '../../../src/types.ts'
@@ -47,8 +47,7 @@ export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage 
     replicas.set(mirror.id, replica)
     if (request.full) await replica.markAllUnseen({ isDiverged })
     await replica.confirm(request.seen)
-    const verdicts: Verdict[] = []
-    for (const change of request.changes) verdicts.push(await replica.accept(change))
+    const verdicts = await replica.accept(request.changes)
     const { states, more } = await replica.unseen(MAX_STATES)
     const hasMoved = request.full || request.changes.length > 0 || request.seen.length > 0
     const stamp = hasMoved ? newId() : mirror.current
