@@ -49,7 +49,7 @@ export const isSameRegisters = (one: Registers, other: Registers): boolean =>
   one.hash === other.hash &&
   relation(one.revision, other.revision) === 'same' &&
   (one.hash === null || (one.active === undefined) === (other.active === undefined)) &&
-  (one.hash === null || !one.active || !other.active || isSameActive(one.active, other.active))
+  (!one.active || !other.active || isSameActive(one.active, other.active))
 
 const isSameActive = (one: Active, other: Active) =>
   one.isActive === other.isActive && relation(one.revision, other.revision) === 'same'
@@ -109,7 +109,19 @@ export function settled(
   if (active.register) registers.active = active.register
   if (active.isConcurrent) isConcurrent = true
   if (active.kept && registers.hash !== null) kept.add(active.kept)
+  if (registers.hash === null && own.hash !== other.hash && hasUnseenActive(own, other)) {
+    if (merge) kept.add(own.hash === null ? 'home' : 'cloud')
+    else return { registers: own, content: 'own', isConcurrent: true, kept: [] } // home reports it, and then deletes the record again
+  }
   return { registers, content, isConcurrent, kept: [...kept] }
+}
+
+/** Was the record paused or resumed where it is there, unseen by the side that has deleted it? */
+function hasUnseenActive(one: Registers, other: Registers): boolean {
+  const [deleted, kept] = one.hash === null ? [one.active, other.active] : [other.active, one.active]
+  if (!deleted || !kept || deleted.isActive === kept.isActive) return false
+  const found = relation(kept.revision, deleted.revision)
+  return found === 'newer' || found === 'concurrent'
 }
 
 type Standing = 'newer' | 'joined' | 'concurrent' | 'older'

@@ -64,7 +64,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     const shadow = shadows.get(where)?.shadow
     if (!shadow || shadow.isSeen) return undefined
     const { hash, revision, active } = shadow
-    if (hash === null) return { ...where, revision, record: null }
+    if (hash === null) return { ...where, revision, record: null, ...(active && { active }) }
     if (!item) return undefined
     const { record, isActive, key } = await tables[where.collection].read(item)
     if (isActive !== active?.isActive || (await scanner.hashOf(where, record)) !== hash) return undefined

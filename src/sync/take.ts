@@ -40,7 +40,7 @@ export function createTaker(options: ReplicaOptions, scanner: Scanner): Taker {
     const table = tables[collection]
     if (record === null) {
       if (collection === 'settings') return invalid('Settings are never deleted.')
-      return { where, registers: { hash: null, revision }, content: undefined }
+      return { where, registers: { hash: null, revision, ...(active && { active }) }, content: undefined }
     }
     if (table.hasActive !== (active !== undefined))
       return invalid('Keys and connections, and no other records, say apart whether they are active.')

@@ -30,6 +30,40 @@ test('a deletion wins over a change that did not see it, on either side, and is 
   assert.equal(await dataOf(cloud), await dataOf(home))
 })
 
+test('a deletion wins over a pause that did not see it, on either side, and is reported once', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock())
+  const [one, other] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
+  await sync()
+  await home.api.keys.delete(one.id)
+  await cloud.api.keys.update(one.id, { isActive: false })
+  await cloud.api.keys.delete(other.id)
+  await home.api.keys.update(other.id, { isActive: false })
+  const { conflicts } = await sync()
+  assert.equal(
+    kept(conflicts).sort((a, b) => (a.kept < b.kept ? 1 : -1)),
+    [
+      { collection: 'keys', id: one.id, kept: 'home' },
+      { collection: 'keys', id: other.id, kept: 'cloud' },
+    ],
+  )
+  assert.equal((await sync()).conflicts, [])
+  assert.equal((await home.api.keys.list()).keys, [])
+  assert.equal(await dataOf(cloud), await dataOf(home))
+})
+
+test('a deletion that saw the pause is no conflict', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock())
+  const [one, other] = [await home.api.keys.create({ name: 'one' }), await home.api.keys.create({ name: 'other' })]
+  await sync()
+  await home.api.keys.update(one.id, { isActive: false })
+  await home.api.keys.delete(one.id)
+  await cloud.api.keys.update(other.id, { isActive: false })
+  await sync()
+  await home.api.keys.delete(other.id)
+  assert.equal((await sync()).conflicts, [])
+  assert.equal(await dataOf(cloud), await dataOf(home))
+})
+
 test('a pause wins over a resumption that did not see it, and leaves the other changes alone', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.keys.create({ name: 'phone' })
