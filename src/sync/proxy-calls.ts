@@ -11,6 +11,8 @@ export interface ProxyCall {
   path: string
   headers?: Record<string, string>
   body?: string
+  /** A part of the body that no error may show: whoever answers may repeat it. */
+  secret?: string | undefined
 }
 
 /** Where a call goes, and until when: the reason of the signal is what a call under way rejects with. */
@@ -30,7 +32,7 @@ export async function callProxy(call: ProxyCall, options: CallOptions): Promise<
   if (status === 0 || (status >= 300 && status < 400))
     throw failed(options, 'redirects, which is not followed: set "cloudUrl" to the address that it leads to')
   const body = isJson(type) ? tryParseShallow(text) : undefined
-  if (status < 200 || status > 299) throw refusal(options, status, isObject(body) ? body : {})
+  if (status < 200 || status > 299) throw refusal(options, status, isObject(body) ? body : {}, call.secret)
   if (!isObject(body)) throw noProxy(options, `it answered ${status} without JSON`)
   return body
 }
@@ -97,10 +99,11 @@ async function readAnswer(pending: PendingAnswer, options: CallOptions): Promise
 
 const isJson = (type: string) => /^application\/json\b/i.test(type)
 
-function refusal(options: CallOptions, status: number, { code, error }: JsonObject): GatewayError {
+function refusal(options: CallOptions, status: number, { code, error }: JsonObject, secret = ''): GatewayError {
   if (typeof code !== 'string' || typeof error !== 'string') return noProxy(options, `it answered ${status}`)
+  const why = secret === '' ? error : error.replaceAll(secret, '…')
   return gatewayError('CLOUD_FAILED', {
-    message: `${subject(options)} refused: ${error.slice(0, 300).replace(/\p{Cc}/gu, ' ')}`,
+    message: `${subject(options)} refused: ${why.slice(0, 300).replace(/\p{Cc}/gu, ' ')}`,
     data: { refusal: code, status },
   })
 }

@@ -101,7 +101,7 @@ async function openSession(identity: Identity, options: CallOptions, enrolment?:
     ...(enrolment !== undefined && { enrolment }),
   }
   const body = JSON.stringify({ ...opening, signature: await sign(identity, openingText(opening)) })
-  const opened = await callProxy({ method: 'POST', path: paths.sessions, body }, options)
+  const opened = await callProxy({ method: 'POST', path: paths.sessions, body, secret: enrolment }, options)
   const { session: id, exchangeKey } = opened
   if (typeof id !== 'string' || !isHeaderText(id) || typeof exchangeKey !== 'string') throw invalidAnswer(options)
   const secret = await sessionSecret(half, exchangeKey, challenge).catch(() => {

@@ -66,6 +66,15 @@ test('the enrolment credential goes into the message that enrols, and nowhere el
   assert.not.match(await textOf(storage), new RegExp(ENROLMENT))
 })
 
+test('the enrolment credential is in no error, also when whoever answers repeats it', async () => {
+  const { act, proxy } = await open({ cloud: {} })
+  const answer = () => Promise.resolve(Response.json({ error: `Not ${ENROLMENT}!`, code: 'NO' }, { status: 401 }))
+  proxy.failAt('POST /cloud/1/sessions', answer, { nth: 2 })
+  const { status, body } = await act('enable', { enrolment: ENROLMENT })
+  assert.is(status, 502)
+  assert.match(body.error, /refused: Not …!$/)
+})
+
 test('the identity is sealed, is made once for each address, and no other address gets it', async () => {
   const storage = memoryStorage()
   const secret = 'a-secret-of-more-than-thirty-two-characters'
