@@ -24,11 +24,11 @@ export const paths = {
 
 /** The headers of a signed request. */
 export const headers = {
-  session: 'x-signalbox-session',
+  session: 'x-signalbox-cloud-session',
   /** Counts the requests of a session, from 1; each is larger than the one before, so that no request is taken twice. */
-  counter: 'x-signalbox-counter',
+  counter: 'x-signalbox-cloud-counter',
   /** By the gateway's key over `signedText`, in base64. */
-  signature: 'x-signalbox-signature',
+  signature: 'x-signalbox-cloud-signature',
 } as const
 
 /** The most states in one message. */

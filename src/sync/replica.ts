@@ -116,6 +116,12 @@ export function createReplica(options: ReplicaOptions): Replica {
           if (states.length >= limit || size > MOST_CHARACTERS) break
           const state = isLeftOut(one) ? undefined : await stateOf(one)
           const length = state ? JSON.stringify(state).length : 0
+          if (length > MOST_CHARACTERS) {
+            const { collection, id } = one
+            memory.refused.push({ collection, id, message: TOO_LARGE, code: 'INVALID' })
+            taken++
+            continue
+          }
           if (state && states.length > 0 && size + length > MOST_CHARACTERS) break
           taken++
           size += length
@@ -150,6 +156,8 @@ export function createReplica(options: ReplicaOptions): Replica {
 
 /** What the states of one message may take as JSON, in characters; each takes up to three bytes, and sealed a third more. */
 const MOST_CHARACTERS = 1_500_000
+
+const TOO_LARGE = 'It has more than 1,500,000 characters, too many for a mirror. Shorten it.'
 
 const AT_ONCE = 32
 

@@ -156,7 +156,10 @@ test('a proxy waits half a minute for a message, and not for one whose session i
     const init = { method: 'POST', headers: given, body: new ReadableStream(), duplex: 'half' } as RequestInit // as undici has it
     return door.fetch(new Request(`http://proxy.test${path}`, init))
   }
-  assert.is((await silent({ ...headers, 'x-signalbox-session': `${'0'.repeat(64)}-${'0'.repeat(32)}` })).status, 401)
+  assert.is(
+    (await silent({ ...headers, 'x-signalbox-cloud-session': `${'0'.repeat(64)}-${'0'.repeat(32)}` })).status,
+    401,
+  )
   const waiting = silent(headers)
   await clock.untilPending()
   await clock.advance(30_000)

@@ -136,11 +136,11 @@ test('whoever has a client key, all messages and a copy of the storage opens not
       const session = sessions[0] ?? ''
       for (const headers of [
         { authorization: `Bearer ${credential}` },
-        { 'x-api-key': credential, 'x-signalbox-session': session, 'x-signalbox-counter': '9999' },
+        { 'x-api-key': credential, 'x-signalbox-cloud-session': session, 'x-signalbox-cloud-counter': '9999' },
         {
-          'x-signalbox-session': session,
-          'x-signalbox-counter': '9999',
-          'x-signalbox-signature': Buffer.from(credential).toString('base64'),
+          'x-signalbox-cloud-session': session,
+          'x-signalbox-cloud-counter': '9999',
+          'x-signalbox-cloud-signature': Buffer.from(credential).toString('base64'),
         },
       ]) {
         const body = method === 'POST' ? '{"sealed":"AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAAAA"}' : ''

@@ -86,7 +86,7 @@ async function openWorld(options: object): Promise<World> {
   }
 }
 
-const isSigned = ([, { headers }]: Sent) => headers !== undefined && 'x-signalbox-signature' in headers
+const isSigned = ([, { headers }]: Sent) => headers !== undefined && 'x-signalbox-cloud-signature' in headers
 const isOpening = ([url, { method }]: Sent) => method === 'POST' && url.endsWith('/cloud/1/sessions')
 
 /** Sends again what opens something, and expects that none of it does. */

@@ -195,6 +195,22 @@ test('the claims of keys follow their values, and end with them', async () => {
   assert.is(claimed.size, 0)
 })
 
+test('a record that no message has room for is named, and all else is mirrored', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock())
+  const enabledModels = Array.from({ length: 5_000 }, (_, at) => `${at}`.padEnd(512, '語'))
+  const large = await home.api.connections.create({ provider: 'acme', enabledModels })
+  const small = await home.api.connections.create({ provider: 'acme', name: 'small' })
+  const { refused } = await sync()
+  assert.equal(
+    refused.map(({ id }) => id),
+    [large.id],
+  )
+  assert.equal(
+    (await cloud.api.connections.list()).connections.map(({ id }) => id),
+    [small.id],
+  )
+})
+
 test('credentials are refused by a proxy that keeps none', async () => {
   const { home, cloud, sync } = await openPair(fakeClock(), { keepsSecrets: false })
   const { id } = await home.api.connections.create({ provider: 'acme', apiKey: 'secret-of-acme' })
