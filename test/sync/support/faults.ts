@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { SyncAnswer } from '../../../src/sync/protocol.ts'
 import type { Storage } from '../../../src/types.ts'
 import type { CloudEnd } from './pair.ts'
@@ -32,7 +33,7 @@ const withStampOf = (text: string, old: string) => JSON.stringify({ ...JSON.pars
 
 /** A storage whose process can die at a write, which is made or not, and nothing after it; and that can be busy with something else before a write. */
 export interface Mortal extends Storage {
-  /** Does work before the write after `writes` more. */
+  /** Does work before the write after `writes` more; all other writes wait for it, so that it sees what it changes. */
   interruptAfter(writes: number, work: () => Promise<void>): void
   /** Dies at the write after `writes` more. */
   dieAfter(writes: number, options: { isMade: boolean }): void
@@ -45,6 +46,8 @@ export function mortal(storage: Storage): Mortal {
   let isMade = false
   let isDead = false
   let interruption: { left: number; work: () => Promise<void> } | undefined
+  let interrupting: Promise<void> | undefined
+  const isInterruption = new AsyncLocalStorage<boolean>()
 
   const alive =
     <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
@@ -56,8 +59,9 @@ export function mortal(storage: Storage): Mortal {
       if (interruption && interruption.left-- <= 0) {
         const { work: other } = interruption
         interruption = undefined
-        await other()
+        interrupting = isInterruption.run(true, other)
       }
+      if (!isInterruption.getStore()) await interrupting
       if (left-- > 0) return work(...args)
       isDead = true
       if (isMade) await work(...args)
