@@ -98,7 +98,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     return { count: countIn(value), version: versionstamp ?? '' }
   }
 
-  /** Called before a read. Watchers that begin later are not told of changes before it. */
+  /** Called before a read. Watchers that begin later do not report changes before it. */
   async function mark(): Promise<void> {
     if (stopFeed && seen) return
     const now = await lastWrite()

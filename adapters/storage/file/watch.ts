@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type { Logger } from '../../../src/index.ts'
 import type { Folder } from './folder.ts'
 
-/** Looks at the store when the system tells of a change, and every `pollMs` where it does not; keeps no process alive. */
+/** Looks at the store when the system reports a change, and every `pollMs` where it does not; keeps no process alive. */
 export function watchStore(
   folder: Folder,
   { look, pollMs, logger }: { look(): Promise<unknown>; pollMs: number; logger: Logger },

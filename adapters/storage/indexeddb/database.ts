@@ -27,7 +27,7 @@ const IDENTITY = 'identity'
 const PATIENCE_MS = 4_000
 
 /**
- * The database of this name. It lets go of its connection when others delete or upgrade the database, and opens it again for the next
+ * The database of this name. It closes its connection when others delete or upgrade the database, and opens it again for the next
  * transaction. One that was deleted in the meantime is never taken for an empty one: that would turn off what the settings had turned on.
  */
 export function openDatabase(name: string, onLost: () => void): Database {

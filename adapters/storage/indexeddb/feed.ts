@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 /** The changes that others have made. */
 export interface Feed {
   watch: NonNullable<Storage['watch']>
-  /** Must be called in the transaction of each read: watchers that begin later are told of the changes after it. */
+  /** Must be called in the transaction of each read: watchers that begin later report the changes after it. */
   onRead(changes: IDBObjectStore): Promise<void>
   /** Adds a change to the log, in the transaction that makes it. */
   add(changes: IDBObjectStore, key: string): void
@@ -16,7 +16,7 @@ export interface Feed {
   close(): void
 }
 
-/** Between two looks that nothing gave a reason for. A writer that was killed has told nobody. */
+/** The time between two looks for changes without a notification: a writer that was killed has sent none. In ms. */
 const POLL_MS = 2_000
 /** Entries of the log that stay. */
 const KEPT = 10_000
