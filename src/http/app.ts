@@ -54,41 +54,47 @@ export function createApp(options: AppOptions): App {
   const { basePath, store, allowedOrigins, clock, admit, resume, onError } = options
   const models = createRouter(options.modelRoutes)
 
-  /** Pages of allowed origins may read the reply. */
-  const crossOrigin: Step = ({ exchange }, next) => {
-    const origin = exchange.header('origin')
-    return origin !== undefined && allowedOrigins.includes(origin) ? forPage(origin, exchange, next) : next()
-  }
+  const route = options.afterKey.reduceRight<(request: AppRequest) => Promise<Reply>>(
+    (next, step) => (request) => step(request, () => next(request)),
+    ({ exchange, path, key }) => models(withModelsFolder(path), exchange, key),
+  )
 
-  /** What goes wrong is a reply in the client's format. */
-  const errorsOfModels: Step = ({ exchange, path }, next) =>
-    next().catch((error: unknown) => modelsErrorReply(error, { path, exchange }, onError))
-
-  const whileOpen: Step = async (_, next) => {
-    admit()
-    return next()
-  }
-
-  const clientKey: Step = async (request, next) => {
-    const { exchange } = request
-    if (exchange.method !== 'OPTIONS') {
-      const authenticating = authenticateClient(exchange, store)
-      const isTimed = exchange.header(TIMEOUT_HEADER) !== undefined
-      request.key = await (isTimed ? unlessTimedOut(authenticating, exchange, clock) : authenticating)
+  /** Checks the client key, and finds the route. What goes wrong is a reply in the client's format. */
+  async function serveModels(request: AppRequest): Promise<Reply> {
+    const { exchange, path } = request
+    try {
       admit()
-      void resume?.(exchange)
+      if (exchange.method !== 'OPTIONS') {
+        const authenticating = authenticateClient(exchange, store)
+        const isTimed = exchange.header(TIMEOUT_HEADER) !== undefined
+        request.key = await (isTimed ? unlessTimedOut(authenticating, exchange, clock) : authenticating)
+        admit()
+        void resume?.(exchange)
+      }
+      return await route(request)
+    } catch (error) {
+      return modelsErrorReply(error, { path, exchange }, onError)
     }
-    return next()
   }
-
-  const modelRoute: Step = ({ exchange, path, key }) => models(withModelsFolder(path), exchange, key)
 
   /** What goes wrong is a reply of the management API. */
-  const errorsOfManagement: Step = (_, next) => next().catch((error: unknown) => managementErrorReply(error, onError))
+  async function serveManagement({ exchange, path }: AppRequest): Promise<Reply> {
+    try {
+      admit()
+      return await options.manage(path, exchange)
+    } catch (error) {
+      return managementErrorReply(error, onError)
+    }
+  }
 
   const areas: Readonly<Record<Area, (request: AppRequest) => Promise<Reply>>> = {
-    models: inOrder([crossOrigin, errorsOfModels, whileOpen, clientKey, ...options.afterKey, modelRoute]),
-    management: inOrder([errorsOfManagement, whileOpen, ({ path, exchange }) => options.manage(path, exchange)]),
+    models(request) {
+      const { exchange } = request
+      const origin = exchange.header('origin')
+      const isAllowed = origin !== undefined && allowedOrigins.includes(origin)
+      return isAllowed ? forPage(origin, exchange, () => serveModels(request)) : serveModels(request)
+    },
+    management: serveManagement,
     health: ({ exchange }) => options.health(exchange),
   }
 
@@ -99,15 +105,6 @@ export function createApp(options: AppOptions): App {
     const reply = await areas[area]({ exchange, path, key: undefined })
     return exchange.method === 'HEAD' ? withoutBody(reply) : reply
   }
-}
-
-/** The steps as one function; the last must reply. */
-function inOrder(steps: readonly Step[]): (request: AppRequest) => Promise<Reply> {
-  const from = (at: number, request: AppRequest): Promise<Reply> => {
-    const step = steps[at]
-    return step ? step(request, () => from(at + 1, request)) : Promise.reject(new Error('No step replied.'))
-  }
-  return (request) => from(0, request)
 }
 
 function withoutBody({ status, headers, body }: Reply): Reply {
