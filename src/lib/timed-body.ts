@@ -8,6 +8,8 @@ export interface BodyLimits {
   maxBytes: number
   /** Default: any time. */
   time?: BodyTime
+  /** Ends the wait for the body before, with a reason. */
+  client?: { follows(wait: { cancel(reason: unknown): void }): void }
 }
 
 /** The time of a body. */
@@ -23,13 +25,15 @@ export interface BodyTime {
  * The body of a request. Rejects as `Exchange.body` does, and with `REQUEST_TIMEOUT` when it takes too long: not every platform ends a
  * request whose body stops coming. The connection is closed after that answer, as the rest of the body may still come.
  */
-export function timedBody(exchange: Pick<Exchange, 'body'>, { maxBytes, time }: BodyLimits): Promise<Uint8Array> {
+export function timedBody(
+  exchange: Pick<Exchange, 'body'>,
+  { maxBytes, time, client }: BodyLimits,
+): Promise<Uint8Array> {
   const body = exchange.body(maxBytes)
-  return time ? within(time, body) : body
-}
-
-function within({ clock, timeoutMs, turnEnd }: BodyTime, body: Promise<Uint8Array>): Promise<Uint8Array> {
+  if (!time) return body
+  const { clock, timeoutMs, turnEnd } = time
   return new Promise((resolve, reject) => {
+    client?.follows({ cancel: reject })
     const startedAt = clock.now()
     let isOver = false
     let cancelDeadline: CancelDeadline | undefined

@@ -49,7 +49,7 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
   const routes: Route[] = []
   try {
     const table = await gateway.routes()
-    const context = await gateway.underRules(gateway, model, table)
+    const context = gateway.underRules(gateway, await gateway.settings(), table.ruledCombo(model))
     const resolver = {
       table,
       select: (await context.choosing()).previewFor(facts, context.health),

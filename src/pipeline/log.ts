@@ -48,15 +48,12 @@ type LoggedCall = Pick<ModelCall, 'model' | 'stream' | 'endpoint'>
 
 /** All that happens to one model request. The health of targets, their statistics and the host's hooks get what they need from here. */
 export class RequestLog {
-  /** Attempts, skipped targets and left-out entries, in the order in which the request came to them. */
-  readonly steps: RequestStep[] = []
   readonly context: LogContext
   readonly #startedAt: number
-  readonly #places: number[] = [] // of the steps
+  readonly #steps: Array<RequestStep | undefined> = [] // in the order of `steps`; `undefined`: an attempt that has not ended
   readonly #path: string
   readonly #waitUntil: Exchange['waitUntil']
   readonly #keyId: string | undefined
-  #reached = 0
   #call: LoggedCall | undefined = undefined
   #stop: Stop | undefined = undefined
   #isOver = false
@@ -69,6 +66,11 @@ export class RequestLog {
     this.#keyId = key?.id
   }
 
+  /** Attempts that have ended, skipped targets and left-out entries, in the order in which the request came to them. */
+  get steps(): readonly RequestStep[] {
+    return this.#steps.filter((step) => step !== undefined)
+  }
+
   /** The request has been read. */
   asked({ model, stream, endpoint }: LoggedCall): void {
     this.#call = { model, stream, endpoint }
@@ -76,7 +78,7 @@ export class RequestLog {
 
   /** An attempt begins; `owner`: the id of the client's key. */
   attempt(target: LoggedTarget, { owner }: { owner: string }): AttemptLog {
-    const place = this.#reached++
+    const place = this.#steps.push(undefined) - 1
     return new AttemptLog(target, {
       context: this.context,
       owner,
@@ -88,12 +90,12 @@ export class RequestLog {
   /** A target is skipped because of an earlier failure of that class, or as its connection is draining. */
   skipped({ target: { provider, model, connection }, via }: Route, skipped: Skip['skipped']): void {
     const step: Skip = { provider, connectionId: connection.id, model, skipped, ...(via && { via: viaOf(via) }) }
-    this.#add(step, this.#reached++)
+    this.#steps.push(step)
   }
 
   /** An entry of a combo is left out, by the part of its condition that does not hold, such as `when.tools`. */
   leftOut(entry: string, skipped: string, via: string): void {
-    this.#add({ entry, skipped, via }, this.#reached++)
+    this.#steps.push({ entry, skipped, via })
   }
 
   /** No other target is tried, though there is one. */
@@ -113,17 +115,8 @@ export class RequestLog {
   }
 
   #attempted(record: AttemptRecord, place: number): void {
-    this.#add(record, place)
+    this.#steps[place] = record
     this.context.observer.onAttempt(() => record, this.#waitUntil)
-  }
-
-  /** Adds a step before those that the request came to later. */
-  #add(step: RequestStep, place: number): void {
-    const places = this.#places
-    let at = places.length
-    while (at > 0 && Number(places[at - 1]) > place) at--
-    this.steps.splice(at, 0, step)
-    places.splice(at, 0, place)
   }
 
   /** What is known: most requests have a key, many have counts, some have a price. */

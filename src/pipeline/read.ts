@@ -6,41 +6,45 @@ import { timedBody } from '../lib/timed-body.ts'
 import { checkMediaType, parseModelCall } from './call.ts'
 import { Client } from './client.ts'
 import { RequestLog } from './log.ts'
+import { errorOfRequest } from './reply/failure.ts'
 import type { ModelRequest, PipelineContext, RunOptions } from './types.ts'
 
-/** The client and the log of a request that has started. */
-export interface StartedRequest {
-  client: Client
-  log: RequestLog
-}
-
-/** Starts the log of a request, and watches for its client to leave. */
-export const startRequest = (exchange: Exchange, { context, key }: RunOptions): StartedRequest => ({
-  log: new RequestLog(exchange, key, context),
-  client: new Client(exchange, context.inFlight, key),
-})
-
-/** Reads a model request, and finds the rules for its model. Rejects with what the client is to read as an error. */
+/** Reads a model request, and finds the rules for its model. Rejects with what the client is to read as an error, which the log has then. */
 export async function readRequest(
   exchange: Exchange,
   endpoint: Endpoint,
-  { context, client, log, key, pathModel }: RunOptions & StartedRequest,
+  { context, key, pathModel }: RunOptions,
 ): Promise<ModelRequest> {
   const { clock, limits, inFlight } = context
-  if (inFlight.size > limits.maxConcurrent) throw gatewayError('TOO_BUSY', { headers: { 'retry-after': '1' } })
-  client.startTimeout(exchange, clock)
-  checkMediaType(exchange)
-  const body = timedBody(exchange, { maxBytes: limits.maxBodyBytes, time: context.bodyTime })
-  const call = parseModelCall(await client.unlessGone(body), endpoint, pathModel)
-  log.asked(call)
-  context.retryBudget.earn()
-  context.hedgeBudget.earn()
-  const { table, ruled } = await client.unlessGone(resolveRules(context, call.model))
-  return { exchange, call, format: formatOf(endpoint.format), context: ruled, table, log, client, owner: key?.id ?? '' }
+  const log = new RequestLog(exchange, key, context)
+  const client = new Client(exchange, inFlight, key)
+  try {
+    if (inFlight.size > limits.maxConcurrent) throw gatewayError('TOO_BUSY', { headers: { 'retry-after': '1' } })
+    client.startTimeout(exchange, clock)
+    checkMediaType(exchange)
+    const bytes = await timedBody(exchange, { maxBytes: limits.maxBodyBytes, time: context.bodyTime, client })
+    const call = parseModelCall(bytes, endpoint, pathModel)
+    log.asked(call)
+    context.retryBudget.earn()
+    context.hedgeBudget.earn()
+    const { table, settings } = await client.unlessGone(readRules(context))
+    const ruled = context.underRules(context, settings, table.ruledCombo(call.model))
+    return {
+      exchange,
+      call,
+      format: formatOf(endpoint.format),
+      context: ruled,
+      table,
+      log,
+      client,
+      owner: key?.id ?? '',
+    }
+  } catch (error) {
+    throw errorOfRequest(error, { log, client })
+  }
 }
 
-/** The route table, and the context under the rules that it and the settings have for a model name. */
-async function resolveRules(context: PipelineContext, model: string) {
-  const table = await context.routes()
-  return { table, ruled: await context.underRules(context, model, table) }
+async function readRules({ routes, settings }: PipelineContext) {
+  const table = await routes()
+  return { table, settings: await settings() }
 }

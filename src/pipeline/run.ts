@@ -2,22 +2,18 @@ import type { Endpoint } from '../formats/format.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { attempt } from './attempt/hedge.ts'
 import { codecFor } from './codec/codec.ts'
-import { readRequest, startRequest } from './read.ts'
+import { readRequest } from './read.ts'
 import { answerReply } from './reply/answer.ts'
 import { errorOfRequest, failureReply } from './reply/failure.ts'
 import { withSignsOfLife } from './reply/signs-of-life.ts'
-import { targetsOf } from './targets/targets.ts'
+import { Targets } from './targets/targets.ts'
 import type { ModelRequest, RunOptions, Target } from './types.ts'
 
 /** Runs one model request, from its exchange to its reply. Rejects with what the client is to read as an error in its own format. */
 export async function run(exchange: Exchange, endpoint: Endpoint, options: RunOptions): Promise<Reply> {
-  const started = startRequest(exchange, options)
-  const failed = (error: unknown): never => {
-    throw errorOfRequest(error, started)
-  }
-  const request = await readRequest(exchange, endpoint, { ...options, ...started }).catch(failed)
+  const request = await readRequest(exchange, endpoint, options)
   const progress: RunProgress = { trying: undefined }
-  const answering = answer(request, progress).catch(failed)
+  const answering = answer(request, progress)
   return request.call.stream ? withSignsOfLife(answering, request, progress) : answering
 }
 
@@ -28,9 +24,9 @@ interface RunProgress {
 
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
 async function answer(request: ModelRequest, progress: RunProgress): Promise<Reply> {
-  const targets = await targetsOf(request, codecFor)
+  const targets = new Targets(request, codecFor)
   try {
-    for await (const target of targets) {
+    for (let target = await targets.next(); target; target = await targets.next()) {
       progress.trying = target
       const outcome = await attempt(request, target, targets) // one call, or two when the combo hedges
       if (outcome.kind === 'failed') continue
@@ -39,6 +35,8 @@ async function answer(request: ModelRequest, progress: RunProgress): Promise<Rep
       return await answerReply(outcome, request)
     }
     return await failureReply(request, targets)
+  } catch (error) {
+    throw errorOfRequest(error, request)
   } finally {
     targets.close()
   }

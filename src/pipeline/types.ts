@@ -16,6 +16,7 @@ import type { CircuitPermit } from '../routing/permit.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { TargetStats } from '../routing/target-stats.ts'
 import type { PresentedKey } from '../store/keyring.ts'
+import type { StoredSettings } from '../store/settings.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { Catalog, Clock } from '../types.ts'
 import type { CloudCall, UpstreamRequest } from '../upstream/request.ts'
@@ -54,8 +55,10 @@ export interface PipelineLimits {
 /** Everything that model requests need from the rest of the gateway. */
 export interface PipelineContext {
   routes(): Promise<RouteTable>
-  /** The context under the rules of the settings and of the combo of that name. Rejects with `STORAGE_FAILED`. */
-  underRules(context: PipelineContext, model: string, table: RouteTable): Promise<PipelineContext>
+  /** Rejects with `STORAGE_FAILED`. */
+  settings(): Promise<StoredSettings>
+  /** The context under the rules of the settings and of a combo. */
+  underRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
   /** The connection's credential, decrypted; `undefined` when it has none. */
   apiKeyOf(connection: ConnectionRecord): Promise<string | undefined>
   /** The credentials of all connections that can be decrypted, for removal from errors and headers. */

@@ -107,8 +107,14 @@ export class Attempt implements Cancellable {
     try {
       for (;;) {
         const received = await this.#receive(call, codec)
-        const next = await this.#nextCodec(received, codec, corrections)
-        if (!next) return await this.#read(received, call, codec)
+        const mayGoOn = codec.next !== undefined || codec.withoutRefused !== undefined
+        const next = mayGoOn ? await this.#nextCodec(received, codec, corrections) : undefined
+        if (!next) {
+          if (received.kind === 'failure' && codec.next) delete received.empty // the response is not for the client
+          const reader = this.#isUnexpected(received, codec) ? await this.#unexpectedCodec(codec) : codec
+          if (received.kind === 'failure') return await this.#readFailure(received, reader, call)
+          return this.#answered(received, reader, call)
+        }
         if (received.kind === 'failure') corrections += 1
         codec = next
         const prepared = await this.#prepare(codec)
@@ -169,11 +175,8 @@ export class Attempt implements Cancellable {
     return receive(this.#call, { format, operation, clock, limits, stream })
   }
 
-  /** The outcome of a response. Rejects if it cannot be read. */
-  async #read(received: ReceivedResponse | FailedResponse, call: UpstreamCall, sent: Codec): Promise<Outcome> {
-    if (received.kind === 'failure' && sent.next) delete received.empty // the response is not for the client
-    const codec = await this.#codecFor(received, sent)
-    if (received.kind !== 'failure') return this.#answered(received, codec, call)
+  /** The outcome of a response that is a failure. */
+  async #readFailure(received: FailedResponse, codec: Codec, call: UpstreamCall): Promise<Failed> {
     const { knownKeys } = this.#request.context
     const secrets = [...secretsOf(call), ...(await this.#unlessCancelled(knownKeys.list()))]
     const failed = codec.readFailure(redact(received, { provider: this.route.target.provider, secrets }))
@@ -181,17 +184,21 @@ export class Attempt implements Cancellable {
     return this.#failed(failed, empty && this.#answered(empty, codec, call, { isRead: false }))
   }
 
-  /** The codec for a response, which may be whole although a stream was asked for, or the other way round. */
-  async #codecFor(received: ReceivedResponse | FailedResponse, codec: Codec): Promise<Codec> {
+  /** Is the response whole although the client asked for a stream, or in events although it did not? */
+  #isUnexpected(received: ReceivedResponse | FailedResponse, codec: Codec): boolean {
+    if (this.#request.call.stream) return received.kind === 'whole'
+    const response = received.kind === 'failure' ? received.empty : received
+    return codec.isPassThrough && response?.kind === 'whole' && response.events !== undefined
+  }
+
+  /** The codec for a response that is unexpected in this way. */
+  async #unexpectedCodec(codec: Codec): Promise<Codec> {
     const request = this.#request
     const { target } = this.route
-    const response = received.kind === 'failure' ? received.empty : received
-    const isEvents = response?.kind === 'whole' && response.events !== undefined
-    if (!request.call.stream && codec.isPassThrough && isEvents)
-      return (await request.context.translation()).forEvents(request, target, codec)
-    if (request.call.stream && received.kind === 'whole')
-      return (await request.context.translation()).forWhole(request, target, codec)
-    return codec
+    const translation = await request.context.translation()
+    return request.call.stream
+      ? translation.forWhole(request, target, codec)
+      : translation.forEvents(request, target, codec)
   }
 
   #answered(response: ReceivedResponse, codec: Codec, call: UpstreamCall, { isRead } = { isRead: true }): Answered {

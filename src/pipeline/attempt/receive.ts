@@ -17,7 +17,11 @@ export async function receive(call: ProviderCall, expected: Expected): Promise<R
       call.limitRemaining(ERROR_BODY_MS)
       return await readErrorStatus(head, expected)
     }
-    if (expected.stream) return await receiveStreamed(head, expected, call)
+    if (expected.stream) {
+      if (!maybeStream(head)) return await receiveMislabelled(head, expected, call)
+      const received = await receiveStream(head, expected, call)
+      return received.kind !== undefined ? received : await receiveUncommitted(received, head, expected, call)
+    }
     if (isEventStream(head)) return await receiveUnasked(head, expected)
     const bytes = await readBytes(head, expected)
     return objectIn(bytes, head, expected) ?? (await receiveNoObject(bytes, head, expected))
@@ -25,16 +29,6 @@ export async function receive(call: ProviderCall, expected: Expected): Promise<R
     call.cancel(thrown)
     return { kind: 'failure', failure: failureOfError(thrown) }
   }
-}
-
-async function receiveStreamed(
-  head: UpstreamAnswer,
-  expected: Expected,
-  call: ProviderCall,
-): Promise<ReceivedResponse | FailedResponse> {
-  if (!maybeStream(head)) return receiveMislabelled(head, expected, call)
-  const received = await receiveStream(head, expected, call)
-  return received.kind !== undefined ? received : receiveUncommitted(received, head, expected, call)
 }
 
 /** Is the response by its content type a stream? */

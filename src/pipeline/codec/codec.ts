@@ -12,14 +12,20 @@ import { relayStream } from './relay.ts'
  * Rejects with `INVALID_REQUEST` or `FORMAT_MISMATCH` when the target's format cannot carry the request.
  */
 export async function codecFor(request: AskedRequest, routeTarget: RouteTarget): Promise<Codec> {
-  const target = speaking(request.format.name, routeTarget)
-  const { context } = request
+  const { call, format, context } = request
+  const target = speaking(format.name, routeTarget)
   if (needsTranslation(request, target)) return (await context.translation()).codecFor(request, target)
   if (asksToCompact(request)) {
     const translation = await context.translation()
     if (await translation.isCompactionOurs(request, target)) return translation.codecFor(request, target)
   }
-  return passThrough(request, target)
+  const body =
+    format.countBody && call.endpoint.operation.translation === 'count'
+      ? await format.countBody(call.text, target.model)
+      : withoutStreamMember(bodyFor(target.model, call), request)
+  const codec = passThrough(request, target, body)
+  const isOpen = context.asksForUsage && call.stream && format.usageRequest?.isOpen(call.body)
+  return isOpen ? (await context.translation()).askingForUsage(request, target, codec) : codec
 }
 
 /** The target in the client's own format, if it speaks that too. */
@@ -47,15 +53,11 @@ const asksToCompact = ({ call, format }: AskedRequest): boolean =>
   call.text.includes('"compaction') &&
   format.compactionIn(call.body) !== undefined
 
-/** The request unchanged, but for the model's name. */
-async function passThrough(request: AskedRequest, target: RouteTarget): Promise<Codec> {
-  const { exchange, call, format, context } = request
+/** The request with a body that is the client's but for the model's name. */
+function passThrough(request: AskedRequest, target: RouteTarget, body: string): Codec {
+  const { exchange, call, format } = request
   const isArray = wantsArray(request)
-  const body =
-    format.countBody && call.endpoint.operation.translation === 'count'
-      ? await format.countBody(call.text, target.model)
-      : withoutStreamMember(bodyFor(target.model, call), request)
-  const codec: Codec = {
+  return {
     format,
     request: {
       path: call.endpoint.upstreamPath(target.model),
@@ -73,8 +75,6 @@ async function passThrough(request: AskedRequest, target: RouteTarget): Promise<
       return isArray ? asJsonArray(relayed) : relayed
     },
   }
-  const isOpen = context.asksForUsage && call.stream && format.usageRequest?.isOpen(call.body)
-  return isOpen ? (await context.translation()).askingForUsage(request, target, codec) : codec
 }
 
 /** Clients leave `stream_options` in requests for whole answers, which OpenAI refuses. */

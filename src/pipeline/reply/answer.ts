@@ -1,9 +1,9 @@
 import { isGatewayError } from '../../errors.ts'
 import { sumOf } from '../../formats/canonical/answer.ts'
-import type { Reply } from '../../lib/exchange.ts'
+import type { Reply, UpstreamAnswer } from '../../lib/exchange.ts'
 import { contentType, replyHeaders, requestIdAmong, requestIdIn } from '../../upstream/headers.ts'
 import { ATTEMPTS_HEADER, attemptsHeader, TARGET_HEADER, targetHeader, warningHeader } from '../records.ts'
-import { createKeyFinder, type QuotedKeyFinder, SHORTEST_SECRET } from '../secrets.ts'
+import { createKeyFinder, type KnownKeys, type QuotedKeyFinder, SHORTEST_SECRET } from '../secrets.ts'
 import { STREAM_HEADERS } from '../stream-headers.ts'
 import type { Answered, ModelRequest, StreamedResponse } from '../types.ts'
 
@@ -13,7 +13,8 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
   const { log, client, call, format } = request
   const { target } = route
   const { isPassThrough } = codec
-  const quotesKey = await keyFinderFor(answered, request)
+  const { knownKeys } = request.context
+  const quotesKey = knownKeys.finderFor(request.table.connections) ?? (await keyFinderFor(response.head, knownKeys))
   const isQuote = (value: string) => quotesKey(value) || secrets.some((secret) => value.includes(secret))
   const warnings = codec.warnings()
   const mediaType = response.kind === 'whole' && !call.stream ? 'application/json' : codec.streamType
@@ -38,12 +39,9 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
 /** Statuses of answers without a body. */
 const WITHOUT_BODY = new Set([204, 205])
 
-/** What finds the keys of all connections in the headers of a response. Only one whose headers may quote a key waits for their decryption. */
-async function keyFinderFor({ response }: Answered, { context, table }: ModelRequest): Promise<QuotedKeyFinder> {
-  const { knownKeys } = context
-  const known = knownKeys.finderFor(table.connections)
-  if (known) return known
-  for (const [, value] of response.head.headers())
+/** What finds the keys of all connections in headers before they are decrypted: only headers that may quote a key wait for that. */
+async function keyFinderFor(head: UpstreamAnswer, knownKeys: KnownKeys): Promise<QuotedKeyFinder> {
+  for (const [, value] of head.headers())
     if (value.length >= SHORTEST_SECRET && !MEDIA_TYPE.test(value)) return createKeyFinder(await knownKeys.list())
   return findsNone
 }

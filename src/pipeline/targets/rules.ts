@@ -2,7 +2,7 @@ import { evictOldest } from '../../lib/maps.ts'
 import type { Group } from '../../routing/group.ts'
 import type { Health } from '../../routing/health.ts'
 import { effectiveRules, limitsUnder } from '../../routing/request-rules.ts'
-import type { SettingsStore, StoredSettings } from '../../store/settings.ts'
+import type { StoredSettings } from '../../store/settings.ts'
 import type { PipelineContext } from '../types.ts'
 
 /** A context, and what it was made of. */
@@ -16,17 +16,11 @@ interface Ruled {
 /** Combos are renamed, so the number of contexts that are kept is limited. */
 const MAX_CONTEXTS = 1_000
 
-/** Applies rules. Where none are set, the context is the gateway's own. Rejects with `STORAGE_FAILED` when the settings cannot be read. */
-export function createRules({
-  settings,
-  health,
-}: {
-  settings: Pick<SettingsStore, 'read'>
-  health: Health
-}): PipelineContext['underRules'] {
+/** Applies rules. Where none are set, the context is the gateway's own. */
+export function createRules(health: Health): PipelineContext['underRules'] {
   const known = new Map<string, Ruled>()
 
-  function under(gateway: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext {
+  return (gateway, settings, combo) => {
     if (!settings.rules && !combo) return gateway
     const key = combo?.name ?? ''
     const last = known.get(key)
@@ -38,6 +32,4 @@ export function createRules({
     known.set(key, { gateway, settings, combo, context })
     return context
   }
-
-  return async (gateway, model, table) => under(gateway, await settings.read(), table.ruledCombo(model))
 }

@@ -6,20 +6,19 @@ import { isAmong, isMoreOfTheSame, isPassedOver, noteFailure, type Progress, tar
 import { coolingTarget, firmTarget, targetAgain } from './last-resort.ts'
 import { loadNameErrors } from './no-target.ts'
 
-/** The targets of a request, in the order in which to try them. Rejects with `MODEL_NOT_FOUND` when its model name leads to none. */
-export async function targetsOf(request: ModelRequest, codecFor: CodecFor): Promise<Targets> {
-  const { table, call } = request
-  const resolution = table.resolutionOf(call.model)
-  if (!resolution) throw await (await loadNameErrors()).unknownModel(call.model, table)
-  if ('strategy' in resolution)
-    return new Targets(request, codecFor, (await request.context.choosing()).routesThrough(resolution, request))
-  return new Targets(request, codecFor, { routes: resolution.values(), selection: undefined })
-}
-
 /** The routes of a model name, and how the request chooses in the groups on the way; `undefined` where there are none. */
 interface FoundRoutes {
   routes: AsyncIterator<Route, undefined> | Iterator<Route, undefined>
   selection: GroupSelection | undefined
+}
+
+/** Rejects with `MODEL_NOT_FOUND` when the model name of the request leads to no target. */
+async function routesFor(request: ModelRequest): Promise<FoundRoutes> {
+  const { table, call, context } = request
+  const resolution = table.resolutionOf(call.model)
+  if (!resolution) throw await (await loadNameErrors()).unknownModel(call.model, table)
+  if ('strategy' in resolution) return (await context.choosing()).routesThrough(resolution, request)
+  return { routes: resolution.values(), selection: undefined }
 }
 
 /**
@@ -27,11 +26,10 @@ interface FoundRoutes {
  * those whose cooldown is firm only when nothing was tried, and by one request at a time. A hedge never uses a cooling target, and does not
  * count against the retry budget.
  */
-export class Targets implements TargetSequence, AsyncIterable<Target> {
-  readonly #routes: FoundRoutes['routes']
-  readonly #selection: GroupSelection | undefined
+export class Targets implements TargetSequence {
   readonly #progress: Progress
   readonly #spares: Route[] = [] // left aside to keep the last attempt for another
+  #found: FoundRoutes | undefined = undefined
   #attempts = 0 // in which a provider was called
   #retries = 0
   #isCooling = false // the targets that are left are cooling, or were tried
@@ -40,14 +38,11 @@ export class Targets implements TargetSequence, AsyncIterable<Target> {
   #stop: NoTarget['stop'] = undefined
   #untried: Route | undefined = undefined
 
-  constructor(request: ModelRequest, codecFor: CodecFor, { routes, selection }: FoundRoutes) {
-    this.#routes = routes
-    this.#selection = selection
-    const isPinned = (route: Route) => selection?.isPinned(route) ?? false
+  constructor(request: ModelRequest, codecFor: CodecFor) {
     this.#progress = {
       request,
       codecFor,
-      isPinned,
+      isPinned: (route) => this.#found?.selection?.isPinned(route) ?? false,
       tried: [],
       failures: [],
       cooling: [],
@@ -56,21 +51,18 @@ export class Targets implements TargetSequence, AsyncIterable<Target> {
     }
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<Target, undefined> {
-    const next = async (): Promise<IteratorResult<Target, undefined>> => {
-      const value = await this.next()
-      return value ? { value } : { value, done: true }
-    }
-    return { next }
-  }
-
   async next({ hedge } = { hedge: false }): Promise<Target | undefined> {
-    const { failures, request } = this.#progress
+    const { request, failures, tried } = this.#progress
     if (this.#stop || failures.some(isClientsFault)) return undefined
-    if (this.#attempts >= request.context.limits.maxAttempts) return hedge ? undefined : this.#outOfAttempts()
-    const found = await this.#nextHealthy()
-    if (hedge || !found) return this.#counted(found ?? (hedge ? undefined : await this.#lastResort()))
-    return this.#counted(this.#affordable(found))
+    this.#found ??= await routesFor(request)
+    const { routes } = this.#found
+    if (this.#attempts >= request.context.limits.maxAttempts) return hedge ? undefined : this.#outOfAttempts(routes)
+    const healthy = await this.#nextHealthy(routes)
+    const target = hedge ? healthy : healthy ? this.#affordable(healthy) : await this.#lastResort()
+    if (!target) return undefined
+    this.#attempts += 1
+    tried.push(target.route.target)
+    return target
   }
 
   failed(failed: Failed): void {
@@ -91,12 +83,12 @@ export class Targets implements TargetSequence, AsyncIterable<Target> {
 
   async settled(route: Route | undefined): Promise<void> {
     const { failures, cooling, draining } = this.#progress
-    await this.#selection?.answered(route, [...[...failures, ...cooling].map(({ route }) => route), ...draining])
+    await this.#found?.selection?.answered(route, [...[...failures, ...cooling].map(({ route }) => route), ...draining])
   }
 
   /** The attempt of the latest target begins: its load counts by itself now. */
   begun(): void {
-    this.#selection?.begun()
+    this.#found?.selection?.begun()
   }
 
   /** The request is over: an empty answer that the client did not get counts against its target. */
@@ -113,7 +105,7 @@ export class Targets implements TargetSequence, AsyncIterable<Target> {
   /**
    * The next target that is not passed over. The last attempt is kept for one that is not more of the same, if there is one.
    */
-  async #nextHealthy(): Promise<Target | undefined> {
+  async #nextHealthy(routes: FoundRoutes['routes']): Promise<Target | undefined> {
     const progress = this.#progress
     const spares = this.#spares
     const { request, failures } = progress
@@ -122,7 +114,10 @@ export class Targets implements TargetSequence, AsyncIterable<Target> {
     this.#again = undefined
     const compacted = again && (await targetOf(again, progress))
     if (compacted) return compacted
-    for (let route = await this.#nextRoute(); route; route = await this.#nextRoute()) {
+    for (;;) {
+      const next = routes.next()
+      const { value: route } = 'value' in next ? next : await request.client.unlessGone(next)
+      if (!route) break
       if (isPassedOver(route, progress)) continue
       if (isLastAttempt && isMoreOfTheSame(route.target, progress)) {
         spares.push(route)
@@ -135,11 +130,6 @@ export class Targets implements TargetSequence, AsyncIterable<Target> {
     }
     const spare = spares.shift()
     return spare && targetOf(spare, progress)
-  }
-
-  async #nextRoute(): Promise<Route | undefined> {
-    const next = this.#routes.next()
-    return (await ('value' in next ? next : this.#progress.request.client.unlessGone(next))).value
   }
 
   /** When no other target is left: one that is cooling, else one that was tried before. */
@@ -170,17 +160,10 @@ export class Targets implements TargetSequence, AsyncIterable<Target> {
     return !this.#stop
   }
 
-  #counted(target: Target | undefined): Target | undefined {
-    if (!target) return undefined
-    this.#attempts += 1
-    this.#progress.tried.push(target.route.target)
-    return target
-  }
-
   /** Was there another target? */
-  async #outOfAttempts(): Promise<undefined> {
+  async #outOfAttempts(routes: FoundRoutes['routes']): Promise<undefined> {
     const { tried } = this.#progress
-    do this.#untried = this.#spares.shift() ?? (await this.#routes.next()).value
+    do this.#untried = this.#spares.shift() ?? (await routes.next()).value
     while (this.#untried && isAmong(tried, this.#untried.target))
     if (this.#untried) this.#stop = 'max-attempts'
   }
