@@ -98,14 +98,16 @@ export function createApp(options: AppOptions): App {
     health: ({ exchange }) => options.health(exchange),
   }
 
-  return async (exchange) => {
+  return (exchange) => {
     const path = below(basePath, exchange.path)
     const area = path === undefined ? undefined : areaOf(path)
-    if (path === undefined || area === undefined) return undefined
-    const reply = await areas[area]({ exchange, path, key: undefined })
-    return exchange.method === 'HEAD' ? withoutBody(reply) : reply
+    if (path === undefined || area === undefined) return NOT_OURS
+    const replying = areas[area]({ exchange, path, key: undefined })
+    return exchange.method === 'HEAD' ? replying.then(withoutBody) : replying
   }
 }
+
+const NOT_OURS = Promise.resolve(undefined)
 
 function withoutBody({ status, headers, body }: Reply): Reply {
   if (isByteStream(body)) body.cancel()

@@ -14,7 +14,7 @@ export async function run(exchange: Exchange, endpoint: Endpoint, options: RunOp
   const request = await readRequest(exchange, endpoint, options)
   const progress: RunProgress = { trying: undefined }
   const answering = answer(request, progress)
-  return request.call.stream ? withSignsOfLife(answering, request, progress) : answering
+  return request.call.stream ? await withSignsOfLife(answering, request, progress) : await answering
 }
 
 /** How far a request has come: the target of the latest attempt. */
@@ -29,7 +29,10 @@ async function answer(request: ModelRequest, progress: RunProgress): Promise<Rep
     for (let target = await targets.next(); target; target = await targets.next()) {
       progress.trying = target
       const outcome = await attempt(request, target, targets) // one call, or two when the combo hedges
-      if (outcome.kind === 'failed') continue
+      if (outcome.kind === 'failed') {
+        targets.failed(outcome)
+        continue
+      }
       await targets.settled(outcome.route)
       request.client.stopTimeout()
       return await answerReply(outcome, request)

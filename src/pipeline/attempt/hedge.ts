@@ -3,16 +3,15 @@ import type { Failed, ModelRequest, Outcome, Target, TargetSequence } from '../t
 import { Attempt } from './attempt.ts'
 
 /**
- * Tries a target and, where its combo hedges, the next one beside it when there is no answer within the time of 95 % of its answers. Failures
- * are noted in `targets`. Rejects only when the client no longer waits.
+ * Tries a target and, where its combo hedges, the next one beside it when there is no answer within the time of 95 % of its answers. Of two
+ * failures the one that it does not resolve to is noted in `targets`. Rejects only when the client no longer waits.
  */
-export async function attempt(request: ModelRequest, target: Target, targets: TargetSequence): Promise<Outcome> {
+export function attempt(request: ModelRequest, target: Target, targets: TargetSequence): Promise<Outcome> {
   const delayMs = hedgeDelay(request, target)
   const first = new Attempt(request, target)
   targets.begun()
   request.client.follows(first)
-  const isSlow = delayMs !== undefined && (await isSlower(request, first, delayMs))
-  return isSlow ? attemptBeside(request, first, targets) : noted(await first.outcome, targets)
+  return delayMs === undefined ? first.outcome : hedged(request, first, { delayMs, targets })
 }
 
 /** In ms; `undefined` if no combo on the route hedges, or the target's speed is unknown. */
@@ -22,9 +21,13 @@ function hedgeDelay({ call, context }: ModelRequest, { route }: Target): number 
   return undefined
 }
 
-function noted(outcome: Outcome, targets: TargetSequence): Outcome {
-  if (outcome.kind === 'failed') targets.failed(outcome)
-  return outcome
+/** The outcome of an attempt and, if that takes longer than `delayMs`, of one beside it. */
+async function hedged(
+  request: ModelRequest,
+  first: Attempt,
+  { delayMs, targets }: { delayMs: number; targets: TargetSequence },
+): Promise<Outcome> {
+  return (await isSlower(request, first, delayMs)) ? attemptBeside(request, first, targets) : first.outcome
 }
 
 /** Resolves to whether the attempt has neither answered nor failed `ms` after its call was made. */
@@ -48,7 +51,7 @@ async function attemptBeside(request: ModelRequest, first: Attempt, targets: Tar
   const other = coming && (await unlessAnswered(first, coming))
   if (!other) {
     if (coming) hedgeBudget.giveBack()
-    return noted(await first.outcome, targets)
+    return first.outcome
   }
   const second = new Attempt(request, other)
   request.client.follows({
@@ -64,12 +67,15 @@ async function attemptBeside(request: ModelRequest, first: Attempt, targets: Tar
   )
   const faster = await Promise.race([firstDone, secondDone])
   const slower = faster === first ? second : first
-  const outcome = noted(await faster.outcome, targets)
+  const outcome = await faster.outcome
   // The first target may accept what the second refuses, and without hedging only the first would have been asked.
   const isDecided = outcome.kind === 'answered' || (faster === first && isClientsFault(outcome))
-  if (!isDecided) return noted(await slower.outcome, targets)
-  slower.supersede()
-  return outcome
+  if (isDecided) {
+    slower.supersede()
+    return outcome
+  }
+  targets.failed(outcome)
+  return slower.outcome
 }
 
 const isClientsFault = ({ failure }: Failed) => failure.class === 'client'

@@ -25,7 +25,7 @@ export async function withSignsOfLife(
     const { trying } = progress
     if (trying && !trying.codec.isPassThrough) return keepAliveReply(answering, request, trying)
   }
-  return answering
+  return await answering
 }
 
 /**
