@@ -28,7 +28,7 @@ test('put the types first', () => {
 
 test('exports and built files hold each entry, its types and nothing else but shared chunks', () => {
   const present = Object.keys(entries)
-  const scripts = built('.js').filter((name) => !/-[0-9A-Z]{8}\.js$/.test(name))
+  const scripts = built('.js').filter((name) => !/-[0-9a-z]{8}\.js$/.test(name))
   assert.equal(scripts.sort(), present.map((name) => `${name}.js`).sort())
   const types = new Set(built('.d.ts'))
   for (const name of present) assert.is(types.has(`${name}.d.ts`), name !== 'cli', `types of ${name}`)

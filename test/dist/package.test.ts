@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { assert, suite } from '../support/suite.ts'
-import { manifest, root } from './built.ts'
+import { built, manifest, root } from './built.ts'
 
 const execute = promisify(execFile)
 const test = suite('the package', { folder: '', tarball: '' })
@@ -50,6 +50,11 @@ test('the package has types that resolve as its modules do', async ({ tarball })
   })
   const modules = Object.values(manifest.exports).filter((target) => typeof target === 'object')
   assert.is(stdout.match(/node16 \(from ESM\): OK \(ESM\)/g)?.length, modules.length, stdout)
+})
+
+test('the package divides its code into at most 70 modules, as each takes its time when the package is imported', () => {
+  const modules = built('.js')
+  assert.ok(modules.length <= 70, `there are ${modules.length}`)
 })
 
 test('the package holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
