@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Mutex } from '../lib/promises.ts'
+import { missingProviders } from '../routing/names.ts'
 import type { RouteTable } from '../routing/table.ts'
 import type { AliasRecord } from '../store/store.ts'
 import { customModelId, type WritableStore } from '../store/writable-store.ts'
@@ -47,7 +48,7 @@ export function createAliasOperations({
     const combo = table.comboOf(record.alias)
     if (combo?.entries.length === 0) return { ...record, warnings: [`The combo "${combo.name}" has no models.`] }
     if (table.resolutionOf(model)) return record
-    const [provider] = await table.missingProviders(model)
+    const [provider] = missingProviders(model, table)
     const why =
       provider === undefined ? 'no model, combo or alias has this name' : `no active connection to "${provider}"`
     return { ...record, warnings: [`The alias leads nowhere yet: "${model}", ${why}.`] }

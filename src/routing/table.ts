@@ -1,5 +1,4 @@
 import { evictOldest } from '../lib/maps.ts'
-import { once } from '../lib/promises.ts'
 import { activeInOrder } from '../providers/connections.ts'
 import { namesOf } from '../providers/names.ts'
 import { targetOf } from '../providers/target.ts'
@@ -95,11 +94,10 @@ export interface RouteTable {
    * chosen.
    */
   resolutionOf(model: string, within?: Group): Resolution
-  /** The providers that a name leads to first and that have no active connection. */
-  missingProviders(model: string): Promise<string[]>
-  /** The names of providers with an active connection; of each, the one in the listing first. */
-  providers(): Iterable<string>
   readonly catalog: Catalog
+  readonly combos: ReadonlyMap<string, Group>
+  /** The active connections by the names of their providers; of each, the one in the listing first. */
+  readonly byName: NamedConnections
   /** All connections, inactive ones too. */
   readonly connections: readonly ConnectionRecord[]
   /** The path that the gateway is mounted below, for errors that name an endpoint. */
@@ -110,12 +108,9 @@ export interface RouteTable {
   comboOf(model: string): Group | undefined
   /** The same, if the combo has rules of its own for its requests. */
   ruledCombo(model: string): Group | undefined
-  /** All names that lead to a target, as far as they are known without asking a provider; without any connection, those that would. */
-  names(): Promise<string[]>
+  /** Rejects with `STORAGE_FAILED`. */
+  customModels(): Promise<readonly CustomModel[]>
 }
-
-/** Only needed for a name that leads nowhere. */
-const loadNames = once(() => import('./names.ts'))
 
 /** The number of model names whose targets are cached. */
 const MAX_KNOWN = 1_000
@@ -125,8 +120,7 @@ export interface RouteTableDependencies {
   catalog: Catalog
   /** Default: none. */
   basePath?: string
-  /** Used by `names` only. */
-  customModels: () => Promise<readonly CustomModel[]>
+  customModels(): Promise<readonly CustomModel[]>
 }
 
 /** Makes the route table of the given records. */
@@ -186,12 +180,8 @@ export function createRouteTable(
 
   return {
     resolutionOf,
-    async missingProviders(model) {
-      const { missingProviders } = await loadNames()
-      const isConnected = (name: string) => connections.has(name)
-      return missingProviders(model, { ...routes, catalog, combos, aliases, isConnected })
-    },
-    providers: () => connections.keys(),
+    combos,
+    byName: connections,
     catalog,
     connections: routes.connections,
     basePath,
@@ -201,11 +191,7 @@ export function createRouteTable(
       const combo = areRuled ? comboOf(model) : undefined
       return combo?.rules && combo
     },
-    async names() {
-      const { knownNames } = await loadNames()
-      const leads = (model: string) => direct(model) !== undefined
-      return [...knownNames({ ...routes, catalog, combos, connections, customModels: await customModels(), leads })]
-    },
+    customModels,
   }
 }
 

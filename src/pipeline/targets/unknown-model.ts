@@ -2,19 +2,17 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { didYouMean, nearest } from '../../lib/spelling.ts'
 import { catalogAliasOf, definitionOf } from '../../providers/names.ts'
 import { compatibleFormat } from '../../providers/target.ts'
+import { knownNames, missingProviders } from '../../routing/names.ts'
 import type { RouteTable } from '../../routing/table.ts'
 import type { Catalog } from '../../types.ts'
 
 /** The error for an unknown model name: what its provider lacks, otherwise the nearest names. */
-export async function unknownModel(
-  model: string,
-  table: Pick<RouteTable, 'missingProviders' | 'names' | 'providers' | 'catalog' | 'basePath' | 'aliases' | 'comboOf'>,
-): Promise<GatewayError> {
-  if ((await table.missingProviders(model)).length > 0) return unreachableModel(model, table)
+export async function unknownModel(model: string, table: RouteTable): Promise<GatewayError> {
+  if (missingProviders(model, table).length > 0) return unreachableModel(model, table)
   const passed = aliasesFrom(model, table.aliases)
   const unknown = table.aliases.get(passed.at(-1) ?? '') ?? model
-  const names = await table.names().catch(() => []) // a hint is not worth a failure
-  const providers = [...table.providers()]
+  const names = await knownNames(table).catch(() => []) // a hint is not worth a failure
+  const providers = [...table.byName.keys()]
   const others = names.filter((name) => name !== unknown && !passed.includes(name))
   const hint =
     didYouMean(nearest(unknown, others)) ??
@@ -94,11 +92,8 @@ function nearestTo(model: string, providers: readonly string[]): string | undefi
  * The error for a name that is known and leads to no active connection; it names the providers that lack one, and the call that adds it where
  * there is one such provider.
  */
-export async function unreachableModel(
-  model: string,
-  table: Pick<RouteTable, 'missingProviders' | 'comboOf' | 'catalog' | 'basePath'>,
-): Promise<GatewayError> {
-  const providers = await table.missingProviders(model)
+export function unreachableModel(model: string, table: RouteTable): GatewayError {
+  const providers = missingProviders(model, table)
   const missing = providers.map((provider) => `"${provider}"`)
   const combo = table.comboOf(model)
   const why =

@@ -68,7 +68,7 @@ const silent = { warn: () => {}, error: () => {} }
 function operationsOf(store: WritableStore, clock: Clock) {
   const inTurn = createMutex()
   // What the operations ask of these two is here; records are all that is looked at.
-  const routes = { comboOf: () => undefined, resolutionOf: () => ({}), missingProviders: async () => [] }
+  const routes = { comboOf: () => undefined, resolutionOf: () => ({}) }
   const rotation = { reset: async () => {} }
   const health = { reset: () => {}, facts: { now: clock.now, records: { current: () => [] } } }
   return {
