@@ -81,9 +81,10 @@ export class Targets implements TargetSequence {
     return this.#progress.failures
   }
 
-  async settled(route: Route | undefined): Promise<void> {
+  settled(route: Route | undefined): Promise<void> {
     const { failures, cooling, draining } = this.#progress
-    await this.#found?.selection?.answered(route, [...[...failures, ...cooling].map(({ route }) => route), ...draining])
+    const passedOver = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
+    return this.#found?.selection?.answered(route, passedOver()) ?? DONE
   }
 
   /** The attempt of the latest target begins: its load counts by itself now. */
@@ -168,5 +169,7 @@ export class Targets implements TargetSequence {
     if (this.#untried) this.#stop = 'max-attempts'
   }
 }
+
+const DONE = Promise.resolve()
 
 const isClientsFault = ({ failure }: Failed) => failure.class === 'client'
