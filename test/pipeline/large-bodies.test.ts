@@ -3,7 +3,7 @@ import { toNodeHandler } from '../../adapters/mount/node.ts'
 import { createLab } from '../mount/node/lab.ts'
 import { bytesHeld } from '../support/garbage.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatEvents } from './support/answers.ts'
+import { chatEvents, messageEvents } from './support/answers.ts'
 import { rawUpstream } from './support/raw.ts'
 import { openWorld } from './support/world.ts'
 
@@ -14,10 +14,10 @@ test.after(lab.close)
 const STREAMS = 8
 const BODY_BYTES = 4 * 1024 * 1024
 
-/** A provider that begins its answer and then thinks. */
-const thinking = rawUpstream(() => {
-  const events = chatEvents()
-    .slice(0, 2)
+/** Providers that begin their answer and then think. */
+const thinking = rawUpstream(({ url }) => {
+  const events = (url.startsWith('http://claude.test') ? messageEvents() : chatEvents())
+    .slice(0, -2)
     .map((event) => Buffer.from(event))
   return {
     next: () => (events.length > 0 ? Promise.resolve(events.shift()) : new Promise(() => {})),
@@ -42,17 +42,39 @@ const firstBytes = (asking: ClientRequest): Promise<void> =>
     })
   })
 
-test('large request bodies are not kept for as long as a stream that is passed through', async () => {
-  const world = await openWorld({ fetch: thinking })
-  const { url } = await lab.listen(toNodeHandler(world.gateway))
-  const ask = (content: string) =>
-    openStream(
-      `${url}/v1/chat/completions`,
-      Buffer.from(JSON.stringify({ model: 'one/m', stream: true, messages: [{ role: 'user', content }] })),
-    )
-  await ask('to load what is loaded with the first')
-  const before = await bytesHeld()
-  for (let stream = 0; stream < STREAMS; stream++) await ask(String(stream).repeat(BODY_BYTES))
-  const held = (await bytesHeld()) - before
-  assert.ok(held < (STREAMS * BODY_BYTES) / 4, `${STREAMS} streams hold ${(held / BODY_BYTES).toFixed(1)} bodies`)
+const chat = (model: string) => (content: string) => ({
+  path: '/v1/chat/completions',
+  body: { model, stream: true, messages: [{ role: 'user', content }] },
 })
+
+const clients: Record<string, (content: string) => { path: string; body: object }> = {
+  'that is passed through': chat('one/m'),
+  'of a Chat Completions client that is translated': chat('claude/c'),
+  'of a Messages client that is translated': (content) => ({
+    path: '/v1/messages',
+    body: { model: 'one/m', max_tokens: 9, stream: true, messages: [{ role: 'user', content }] },
+  }),
+  'of a Responses client that is translated': (input) => ({
+    path: '/v1/responses',
+    body: { model: 'one/m', stream: true, store: false, input },
+  }),
+  'of a Gemini client that is translated': (text) => ({
+    path: '/v1beta/models/one/m:streamGenerateContent?alt=sse',
+    body: { contents: [{ role: 'user', parts: [{ text }] }] },
+  }),
+}
+
+for (const [client, requestOf] of Object.entries(clients))
+  test(`large request bodies are not kept for as long as a stream ${client}`, async () => {
+    const world = await openWorld({ fetch: thinking })
+    const { url } = await lab.listen(toNodeHandler(world.gateway))
+    const ask = (content: string) => {
+      const { path, body } = requestOf(content)
+      return openStream(url + path, Buffer.from(JSON.stringify(body)))
+    }
+    await ask('to load what is loaded with the first')
+    const before = await bytesHeld()
+    for (let stream = 0; stream < STREAMS; stream++) await ask(String(stream).repeat(BODY_BYTES))
+    const held = (await bytesHeld()) - before
+    assert.ok(held < (STREAMS * BODY_BYTES) / 4, `${STREAMS} streams hold ${(held / BODY_BYTES).toFixed(1)} bodies`)
+  })

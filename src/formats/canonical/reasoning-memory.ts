@@ -28,6 +28,11 @@ export interface AnsweredConversation {
   origin?: Origin
 }
 
+/** The place of an answer in its conversation. */
+interface AnsweredPlace extends Pick<AnsweredConversation, 'owner' | 'origin'> {
+  place: LazyPlace
+}
+
 interface Memory {
   reasoning: ReasoningPart[]
   /** Of the call itself. */
@@ -64,16 +69,15 @@ export function createReasoningMemory(): ReasoningMemory {
     }
   }
 
-  function keep({ owner, turns, origin }: AnsweredConversation, parts: readonly AssistantPart[]) {
+  function keep({ owner, place, origin }: AnsweredPlace, parts: readonly AssistantPart[]) {
     let reasoning: ReasoningPart[] = []
     let phase: Memory['phase']
-    const places = lazyPlaces(turns)
     for (const part of parts) {
       if (part.type === 'reasoning' && part.state) reasoning.push(part)
       if (part.type === 'text' && part.phase) phase = { is: part.phase, origin }
       if (part.type !== 'tool-call') continue
       const { state } = part
-      if (reasoning.length > 0 || state || phase) remember(keyOf(owner, places.next, part), { reasoning, state, phase })
+      if (reasoning.length > 0 || state || phase) remember(keyOf(owner, place, part), { reasoning, state, phase })
       reasoning = []
       phase = undefined
     }
@@ -108,8 +112,12 @@ export function createReasoningMemory(): ReasoningMemory {
   }
 
   return {
-    keep,
-    listen: (conversation, emit) => collecting((parts) => keep(conversation, parts), emit),
+    keep: (conversation, parts) => keep(placeOf(conversation), parts),
+    listen(conversation, emit) {
+      const { place, ...answered } = placeOf(conversation)
+      const found = place() // at once, or the texts would live as long as the stream
+      return collecting((parts) => keep({ ...answered, place: () => found }, parts), emit)
+    },
     recall(owner, turns, target) {
       if (memories.size === 0) return turns
       const places = lazyPlaces(turns)
@@ -128,35 +136,54 @@ const isSame = (one: Origin | undefined, other: Origin) => one?.format === other
 /** Computed on demand, for calls whose id is not random. */
 type LazyPlace = () => string
 
-function lazyPlaces(turns: readonly Turn[]): { at(index: number): LazyPlace; next: LazyPlace } {
-  let found: ReturnType<typeof placesIn> | undefined
+/** The place of each turn. */
+function lazyPlaces(turns: readonly Turn[]): { at(index: number): LazyPlace } {
+  let found: string[] | undefined
   const find = () => {
     found ??= placesIn(turns)
     return found
   }
-  return { at: (index) => () => find().places[index] ?? '', next: () => find().next }
+  return { at: (index) => () => find()[index] ?? '' }
 }
 
-/**
- * Identifies the place of each turn in its conversation, and of the next one, by the instructions and by the first and the last user turn before
- * it. Clients may shorten what is between, but keep these unchanged during a tool loop.
- */
-function placesIn(turns: readonly Turn[]): { places: string[]; next: string } {
+/** The place after the last turn. */
+function placeOf({ turns, ...answered }: AnsweredConversation): AnsweredPlace {
+  const first = turns.findIndex(({ role }) => role === 'user')
+  const last = turns.findLast(({ role }) => role === 'user')
+  if (!last) return { ...answered, place: () => '' }
+  const before = turns.slice(0, first + 1).flatMap((turn) => wordsIn(turn) ?? [])
+  const words = wordsIn(last) ?? ''
+  return { ...answered, place: () => placeAfter(hashOf(before.join('\n')), words) }
+}
+
+/** The place of each turn. */
+function placesIn(turns: readonly Turn[]): string[] {
   const before: string[] = []
   let start: string | undefined
   let next = ''
-  const places = turns.map((turn) => {
+  return turns.map((turn) => {
     const place = next
-    if (turn.role !== 'system' && turn.role !== 'user') return place
-    const words = turn.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+    const words = wordsIn(turn)
+    if (words === undefined) return place
     if (start === undefined) before.push(words)
     if (turn.role === 'system') return place
     start ??= hashOf(before.join('\n'))
-    next = `${start} ${hashOf(words)}`
+    next = placeAfter(start, words)
     return place
   })
-  return { places, next }
 }
+
+/**
+ * Identifies a place in a conversation by the instructions and the first user turn, of which `start` is the hash, and by the words of the last
+ * user turn before it. Clients may shorten what is between, but keep these unchanged during a tool loop.
+ */
+const placeAfter = (start: string, words: string) => `${start} ${hashOf(words)}`
+
+/** The words of instructions or of a user; `undefined` for other turns. */
+const wordsIn = (turn: Turn): string | undefined =>
+  turn.role === 'system' || turn.role === 'user'
+    ? turn.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+    : undefined
 
 const hashOf = (text: string) => hexHash(text, 0x811c9dc5) + hexHash(text, 0x9dc5811c)
 

@@ -41,7 +41,7 @@ export function relayTranslated(
   let hasEnded = false
   let pulling: Promise<void> | undefined
 
-  const watched = (emit: (event: StreamEvent) => void) => (event: StreamEvent) => {
+  const watched: Stage = (emit) => (event) => {
     if (event.type === 'end' || event.type === 'error') usage = event.usage
     if (event.type === 'error') error = endOf(event.error)
     if (event.type === 'end') isOver = true
@@ -50,21 +50,25 @@ export function relayTranslated(
     if (isOver) send(event.error)
     else reported = { error: event.error, send }
   }
-  const { restore = (emit) => emit, write } = translation
+  const { responseWarnings } = translation.write
 
   /** Counts first, as restoring holds texts back. */
-  const limited = (emit: (event: StreamEvent) => void) => (event: StreamEvent) => {
+  const limited: Stage = (emit) => (event) => {
     limit.count(event)
     emit(event)
   }
 
   function writeLosses() {
-    const comment = lossComment(write.responseWarnings)
+    const comment = lossComment(responseWarnings)
     if (comment) unsent += comment
   }
 
   const translator = translateStream(
-    { ...translation, restore: (emit) => limited(restore(watched(emit))), write: { ...write, beforeEnd: writeLosses } },
+    {
+      ...translation,
+      restore: between(limited, translation.restore, watched),
+      write: { ...translation.write, beforeEnd: writeLosses },
+    },
     (event) => {
       if (unsent.length > LARGE) {
         before.push(unsent)
@@ -157,6 +161,15 @@ export function relayTranslated(
     },
   }
 }
+
+type Emit = (event: StreamEvent) => void
+type Stage = (emit: Emit) => Emit
+
+/** `restore` between two other stages. What lives as long as the stream does not refer to it, as it may refer to the request. */
+const between =
+  (before: Stage, restore: Stage = (emit) => emit, after: Stage): Stage =>
+  (emit) =>
+    before(restore(after(emit)))
 
 interface Reported {
   error: CanonicalError

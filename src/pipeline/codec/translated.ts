@@ -3,10 +3,10 @@ import { summaryIn } from '../../formats/canonical/compaction.ts'
 import { exactObject, notTooDeep } from '../../formats/canonical/exact-json.ts'
 import { createReasoningMemory } from '../../formats/canonical/reasoning-memory.ts'
 import { restoreAnswer, restoreStream } from '../../formats/canonical/restore.ts'
-import { createResponseWarnings } from '../../formats/canonical/warnings.ts'
+import { createResponseWarnings, type ResponseWarnings } from '../../formats/canonical/warnings.ts'
 import { operations } from '../../formats/operations.ts'
 import { gatherStream } from '../../formats/translate-stream.ts'
-import type { Translator, UpstreamTranslator } from '../../formats/translator.ts'
+import type { TargetContext, Translator, UpstreamTranslator } from '../../formats/translator.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { tryParseShallow } from '../../lib/json.ts'
 import { targetName } from '../../providers/target.ts'
@@ -71,13 +71,12 @@ async function answerCodec(
   const { call, context, owner } = request
   const carried = await carryRequest(request, routeTarget, memory)
   const { client, upstream, format, asked, target, restoration, isBefore, spent, shape, shapeStream } = carried
-  const { origin, traits, warnings } = target
+  const { origin, traits } = target
   const responseWarnings = createResponseWarnings()
   const read = { origin, traits, newId, responseWarnings }
   const write = writeContextOf(request, { request: asked, model: target.model, responseWarnings })
   const isArray = wantsArray(request)
   const remembered = { owner, turns: asked.turns, origin }
-  const restoring = restoreStream(restoration)
 
   const answerOf = ({ json, bytes, events }: WholeResponse) =>
     events
@@ -95,7 +94,7 @@ async function answerCodec(
     isPassThrough: false,
     operation: operations.generate,
     spent,
-    warnings: () => [...warnings.list(), ...responseWarnings.list()], // those of a stream's answer come after its headers
+    warnings: warningsOf(target, responseWarnings),
     ...(isBefore && { next }),
     readWhole(response) {
       const restored = restoreAnswer(answerOf(response), restoration)
@@ -126,13 +125,21 @@ async function answerCodec(
           to: client,
           read,
           write,
-          restore: (emit) => restoring(memory.reasoning.listen(remembered, shapeStream(emit))),
+          restore: (emit) => restoreStream(restoration)(memory.reasoning.listen(remembered, shapeStream(emit))),
         },
         clock: context.clock,
         ...terms,
       }),
   }
 }
+
+/**
+ * What was lost in translation; losses of a stream's answer come after its headers. It lives as long as the stream, so it refers to nothing
+ * else of the request, whose conversation may be large.
+ */
+const warningsOf =
+  ({ warnings }: TargetContext, responseWarnings: ResponseWarnings): Codec['warnings'] =>
+  () => [...warnings.list(), ...responseWarnings.list()]
 
 /** The codec that asks for the number of tokens of a request. */
 async function countCodec(request: AskedRequest, routeTarget: RouteTarget, memory: TranslationMemory): Promise<Codec> {

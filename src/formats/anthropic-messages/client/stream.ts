@@ -1,6 +1,7 @@
 import { quoted } from '../../../lib/json.ts'
 import type { TokenUsage } from '../../canonical/answer.ts'
 import type { AssistantPart, Citation, ReasoningPart, ToolCallPart } from '../../canonical/parts.ts'
+import { withoutTurns } from '../../canonical/request.ts'
 import { serializeParts } from '../../canonical/serialize-parts.ts'
 import { type OpaqueState, UNSIGNED } from '../../canonical/state.ts'
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
@@ -19,7 +20,10 @@ import { wireReasoning, wireSignature } from './reasoning.ts'
  * Writes named events: the start of the message, one block after the other, and at the end the stop reason with all counts. Clients show how
  * full the context is by the counts of the start: these are an estimate if the provider has not reported them yet.
  */
-export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
+export function createWriter(given: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...given, request: withoutTurns(given.request) }
+  const { turns, tools, output } = given.request
+  const estimatedTokens = estimateTokens({ turns, tools, output })
   const options = { isHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }
   let isStarted = false
   let hasRefusal = false
@@ -43,8 +47,7 @@ export function createWriter(context: WriteContext, write: (event: string) => vo
   function start(usage?: TokenUsage) {
     if (isStarted) return
     isStarted = true
-    const { turns, tools, output } = context.request
-    const counts = usage ?? { inputTokens: estimateTokens({ turns, tools, output }), outputTokens: 1 }
+    const counts = usage ?? { inputTokens: estimatedTokens, outputTokens: 1 }
     send({ type: 'message_start', message: { ...emptyMessage(context), usage: wireUsage(counts) } })
   }
 

@@ -1,5 +1,6 @@
 import { createTextBuffer, type TextBuffer } from '../../../lib/text-buffer.ts'
 import type { AssistantPart, Citation, TokenLogprob, ToolCallPart } from '../../canonical/parts.ts'
+import { withoutTurns } from '../../canonical/request.ts'
 import type { OpaqueState } from '../../canonical/state.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/stream.ts'
 import type { StreamWriter, WriteContext } from '../../translator.ts'
@@ -44,7 +45,8 @@ interface CandidateState {
  * Writes chunks that are each an answer with some more parts: text as it comes, calls whole, and at the end the reasons, the sources and the
  * tokens. There is no end mark.
  */
-export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
+export function createWriter(given: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...given, request: withoutTurns(given.request) }
   const { request, model } = context
   const frame = request.client?.isArray === true ? createArrayFrame() : sseFrame
   const tail = `"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(context.newId())}}`

@@ -1,6 +1,7 @@
 import { quoted } from '../../../lib/json.ts'
 import { createTextBuffer, type TextBuffer } from '../../../lib/text-buffer.ts'
 import type { AssistantPart, Citation, ReasoningPart, TokenLogprob } from '../../canonical/parts.ts'
+import { withoutTurns } from '../../canonical/request.ts'
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/stream.ts'
 import { writeError } from '../../openai-errors.ts'
@@ -48,7 +49,8 @@ interface Candidate {
  * Writes chunks: the role, the content, what has to be whole (details and annotations), the finish reason, the usage if the client has asked
  * for it, and `[DONE]`. The id, the type and the name of a call are sent once.
  */
-export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
+export function createWriter(given: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...given, request: withoutTurns(given.request) }
   const { request, model, now, responseWarnings } = context
   const isLegacy = request.client?.functions === true
   const head = `data: {"id":${JSON.stringify(`chatcmpl-${context.newId()}`)},"object":"chat.completion.chunk","created":${now},"model":${JSON.stringify(model)},`

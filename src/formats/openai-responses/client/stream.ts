@@ -1,5 +1,6 @@
 import type { CanonicalError } from '../../canonical/errors.ts'
 import type { AssistantPart } from '../../canonical/parts.ts'
+import { withoutTurns } from '../../canonical/request.ts'
 import { serializeParts } from '../../canonical/serialize-parts.ts'
 import { moveStreamStateToReasoning } from '../../canonical/state-in-reasoning.ts'
 import type { EndEvent, StreamEvent } from '../../canonical/stream.ts'
@@ -21,7 +22,8 @@ import {
  * Writes one item after the other, and the whole response at the end. An item stays open until the next one begins, which shows that it has not
  * been cut.
  */
-export function createWriter(context: WriteContext, write: (event: string) => void): StreamWriter {
+export function createWriter(given: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...given, request: withoutTurns(given.request) }
   const events = createEventWriter(write)
   const head = `"response":${JSON.stringify(responseHead(context)).slice(0, -1)},` // which is sent three times
   const output: string[] = [] // as JSON, which is sent twice
