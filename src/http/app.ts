@@ -54,6 +54,7 @@ export function createApp(options: AppOptions): App {
   const { basePath, store, allowedOrigins, clock, admit, resume, onError } = options
   const models = createRouter(options.modelRoutes)
 
+  /** The steps after the client key, and the route last. */
   const route = options.afterKey.reduceRight<(request: AppRequest) => Promise<Reply>>(
     (next, step) => (request) => step(request, () => next(request)),
     ({ exchange, path, key }) => models(withModelsFolder(path), exchange, key),

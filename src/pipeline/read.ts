@@ -9,7 +9,7 @@ import { RequestLog } from './log.ts'
 import { errorOfRequest } from './reply/failure.ts'
 import type { ModelRequest, PipelineContext, RunOptions } from './types.ts'
 
-/** Reads a model request, and finds the rules for its model. Rejects with what the client is to read as an error, which the log has then. */
+/** Reads a model request, and finds the rules for its model. Logs why that failed, and rejects with what the client is to read as an error. */
 export async function readRequest(
   exchange: Exchange,
   endpoint: Endpoint,
