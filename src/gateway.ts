@@ -8,14 +8,14 @@ import { listingPaths, modelsRoutes } from './http/listing-routes.ts'
 import { modelRoutes } from './http/model-routes.ts'
 import { settlesWithin, startDeadline } from './lib/deadline.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
-import { createInFlight } from './lib/in-flight.ts'
+import { createInFlight, type InFlight } from './lib/in-flight.ts'
 import { createBackground, once } from './lib/promises.ts'
 import type { Pushes } from './management/cloud-pushes.ts'
 import { deferredManagement, type Management } from './management/operations.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
-import { createObserver, type Hooks } from './pipeline/hooks.ts'
+import { createObserver } from './pipeline/hooks.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
-import type { AttemptStep } from './pipeline/types.ts'
+import type { AttemptStep, RequestStep } from './pipeline/steps.ts'
 import {
   createWaitingWarning,
   holdsRefusedBodies,
@@ -31,7 +31,7 @@ import {
   turnEnd,
 } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
-import { createKeyWatch } from './store/keyring.ts'
+import { createKeyWatch, type KeyWatch } from './store/keyring.ts'
 import { createStore, type Store, type StoreOptions } from './store/store.ts'
 
 /**
@@ -79,15 +79,15 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 /** What stands between the parts of the gateway, in order. */
 export interface Steps {
-  /** After the client key is known and before the route is looked up: limits. */
+  /** After the client key of any request under `/v1` and `/v1beta`, and before its route. */
   afterKey: readonly Step[]
-  /** Around each attempt: what is reserved before it and settled after it. */
+  /** Around each request to a model endpoint, after its key and its route: limits. */
+  aroundRequest: readonly RequestStep[]
+  /** Around each attempt, until it has settled: what is reserved before it and settled after it. */
   aroundAttempt: readonly AttemptStep[]
-  /** At the end of a request, with its record and its usage. */
-  atEnd: ReadonlyArray<Pick<Hooks, 'onRequest' | 'onUsage'>>
 }
 
-const NO_STEPS: Steps = { afterKey: [], aroundAttempt: [], atEnd: [] }
+export const NO_STEPS: Steps = { afterKey: [], aroundRequest: [], aroundAttempt: [] }
 
 /** A gateway of checked options, with steps of features that are no options, and its store. */
 export function createGatewayWith(
@@ -102,7 +102,7 @@ export function createGatewayWith(
   const upstream = (exchange?: Exchange): UpstreamFetch => options.fetch ?? exchange?.upstream ?? platformFetch
 
   const background = createBackground((error) => onError(error))
-  const observer = createObserver([...steps.atEnd, options.hooks ?? {}], logger, background)
+  const observer = createObserver(options.hooks ?? {}, logger, background)
   const { onError } = observer
   const inFlight = createInFlight()
   let isClosed = false
@@ -125,6 +125,11 @@ export function createGatewayWith(
     const { createListing } = await import('./listing/listing.ts')
     return createListing({ store, catalog, clock, onError, lookupTimeoutMs: limits.lookupTimeoutMs })
   })
+  const keyWatch =
+    (options.endRequestsOfPausedKeys ?? true)
+      ? createKeyWatch({ ...store, inFlight, clock, maxAgeMs: limits.storeMaxAgeMs })
+      : undefined
+  const warnOfWaiting = createWaitingWarning(logger)
   const bodyTime = { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd }
   const pipeline = createPipeline({
     store,
@@ -141,18 +146,14 @@ export function createGatewayWith(
     asksForUsage: options.askForUsage ?? false,
     inFlight,
     observer,
+    aroundRequest: [
+      limitConcurrency(inFlight, limits.maxConcurrent),
+      ...(keyWatch ? [watchKey(keyWatch)] : []),
+      ...(warnOfWaiting ? [warnOfWaitingCalls(warnOfWaiting, inFlight, upstream)] : []),
+      ...steps.aroundRequest,
+    ],
     aroundAttempt: steps.aroundAttempt,
   })
-  const keyWatch =
-    (options.endRequestsOfPausedKeys ?? true)
-      ? createKeyWatch({ ...store, inFlight, clock, maxAgeMs: limits.storeMaxAgeMs })
-      : undefined
-  const warnOfWaiting = createWaitingWarning(logger)
-  const run: typeof pipeline.run = (request, endpoint, pathModel) => {
-    if (upstream(request.exchange) === platformFetch) warnOfWaiting?.(inFlight.size)
-    if (request.key) keyWatch?.begun()
-    return pipeline.run(request, endpoint, pathModel)
-  }
   const management = once(async () => {
     const { createManagementApi } = await import('./http/management.ts')
     const { routes, health, explain, choosing } = pipeline
@@ -201,11 +202,11 @@ export function createGatewayWith(
   }
 
   const app = createApp({
-    clock,
     basePath,
     store,
     allowedOrigins: options.allowedOrigins ?? [],
-    modelRoutes: [...modelsRoutes({ listing, upstream }), ...modelRoutes(run)],
+    modelRoutes: [...modelsRoutes({ listing, upstream }), ...modelRoutes(pipeline.serve)],
+    openLog: pipeline.openLog,
     afterKey: steps.afterKey,
     manage: async (path, exchange) => (await management()).serve(path, exchange),
     health: createHealthCheck({ settings: store.settings, clock, isClosed: () => isClosed, onError }),
@@ -243,6 +244,34 @@ export function createGatewayWith(
   const callable = Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
   return { gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable, store } // see `Gateway`
 }
+
+/** Refuses a request while as many are under way as may be at once. */
+const limitConcurrency =
+  (inFlight: InFlight, max: number): RequestStep =>
+  async (_, next) => {
+    if (inFlight.size > max) throw gatewayError('TOO_BUSY', { headers: { 'retry-after': '1' } })
+    return next()
+  }
+
+/** Lets the key of a request be watched, which ends the request when the key is paused or deleted. */
+const watchKey =
+  (keyWatch: KeyWatch): RequestStep =>
+  ({ key }, next) => {
+    if (key) keyWatch.begun()
+    return next()
+  }
+
+/** Warns when more calls are under way than the platform makes at once. */
+const warnOfWaitingCalls =
+  (
+    warn: (requests: number) => void,
+    inFlight: InFlight,
+    upstream: (exchange: Exchange) => UpstreamFetch,
+  ): RequestStep =>
+  ({ exchange }, next) => {
+    if (upstream(exchange) === platformFetch) warn(inFlight.size)
+    return next()
+  }
 
 /** A hook that never ends must not keep the process. */
 const LAST_WORK_MS = 10_000

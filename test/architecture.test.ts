@@ -2,7 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entries } from '../tsup.config.ts'
 import { longFiles, violations } from './architecture/rules.ts'
-import { importCycles, missingFormatFiles, repeatedTypeNames, titlesWithoutSubject } from './architecture/shape.ts'
+import {
+  folderCycles,
+  importCycles,
+  missingFormatFiles,
+  repeatedTypeNames,
+  titlesWithoutSubject,
+} from './architecture/shape.ts'
 import { assert, suite } from './support/suite.ts'
 
 const root = new URL('..', import.meta.url).pathname
@@ -23,8 +29,10 @@ source('every format has the same files', () => {
   assert.equal(missingFormatFiles(readTree(['src/formats']).keys()), [])
 })
 
-source('no file imports itself through others, types included', () => {
-  assert.equal(importCycles(readTree(['src', 'adapters'])), [])
+source('no file imports itself through others, and no folder its types', () => {
+  const files = readTree(['src', 'adapters'])
+  assert.equal(importCycles(files), [])
+  assert.equal(folderCycles(files), [])
 })
 
 /** What is parallel by design: the same helper types in two adapters, two formats or two management files. */
@@ -70,7 +78,7 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   'an import from a higher layer': [
     'src/store/a.ts',
     "import { run } from '../pipeline/run.ts'",
-    /layer 1 imports from layer 3/,
+    /layer 1 imports from layer 4/,
   ],
   'a type from a higher layer': [
     'src/lib/a.ts',
@@ -80,23 +88,23 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   'a re-export from a higher layer': [
     'src/routing/a.ts',
     "export { x } from '../http/x.ts'",
-    /layer 2 imports from layer 4/,
+    /layer 2 imports from layer 5/,
   ],
   'an import while running': [
     'src/http/a.ts',
     "const x = await import('../gateway.ts')",
-    /layer 4 imports from layer 5/,
+    /layer 5 imports from layer 6/,
   ],
   'an import of a type in place': [
     'src/http/a.ts',
     "let x: import('../gateway.ts').Gateway",
-    /layer 4 imports from layer 5/,
+    /layer 5 imports from layer 6/,
   ],
   'a computed import': ['src/cli/a.ts', 'const x = await import(name)', /a computed path/],
-  'a station from another': [
-    'src/pipeline/reply/a.ts',
-    "import { x } from '../targets/x.ts'",
-    /stations of the pipeline/,
+  'a later station from an earlier one': [
+    'src/pipeline/targets/a.ts',
+    "import type { X } from '../reply/x.ts'",
+    /a request comes to reply\/ after targets\//,
   ],
   'a sibling on the same layer': ['src/formats/a.ts', "import { x } from '../providers/x.ts'", /siblings/],
   'a format in another format': [
@@ -239,14 +247,25 @@ rules('name the files that a format lacks', () => {
   ])
 })
 
-rules('the rules of the architecture find files that import each other, types included', () => {
+rules('the rules of the architecture find files that import each other, but for types', () => {
   const files = {
     'src/lib/a.ts': "import { b } from './b.ts'",
-    'src/lib/b.ts': "import type { C } from './c.ts'",
+    'src/lib/b.ts': "import { c } from './c.ts'",
     'src/lib/c.ts': "export const load = () => import('./a.ts')",
-    'src/lib/d.ts': "import { a } from './a.ts'",
+    'src/lib/d.ts': "import { e } from './e.ts'",
+    'src/lib/e.ts': "import type { D } from './d.ts'",
   }
   assert.equal(importCycles(new Map(Object.entries(files))), ['src/lib/a.ts src/lib/b.ts src/lib/c.ts'])
+})
+
+rules('the rules of the architecture find folders that import each other, types included', () => {
+  const files = {
+    'src/codec/a.ts': "import { b } from '../upstream/b.ts'",
+    'src/upstream/b.ts': "import type { C } from '../codec/c.ts'",
+    'src/codec/c.ts': "import type { A } from './a.ts'",
+    'src/pipeline/d.ts': "import { a } from '../codec/a.ts'",
+  }
+  assert.equal(folderCycles(new Map(Object.entries(files))), ['src/codec src/upstream'])
 })
 
 function check(files: Record<string, string>): string[] {

@@ -55,7 +55,7 @@ export function createFront(deps: {
   admit(): void
   onError(error: unknown): void
 }): App {
-  const { directory, tenants, protocol, health, clock, admit, onError } = deps
+  const { directory, tenants, protocol, health, admit, onError } = deps
   /** What the keys of requests lead to. */
   const found = new WeakMap<PresentedKey, { credential: string; tenant: string }>()
 
@@ -97,7 +97,6 @@ export function createFront(deps: {
   const isUnknownKey = ({ status, headers }: Reply) => status === 401 && headers['www-authenticate'] === 'Bearer'
 
   const models = createApp({
-    clock,
     basePath: '',
     store: { settings: { read: async () => KEY_REQUIRED }, keyring: { find } },
     allowedOrigins: [],

@@ -1,5 +1,5 @@
 import { gatewayError } from '../errors.ts'
-import { createGatewayWith, type Gateway } from '../gateway.ts'
+import { createGatewayWith, type Gateway, NO_STEPS } from '../gateway.ts'
 import { createFetchHandlers } from '../http/fetch.ts'
 import { createHealthCheck } from '../http/health-check.ts'
 import { settlesWithin } from '../lib/deadline.ts'
@@ -90,7 +90,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
   const limits = { ...defaultLimits, ...options.limits }
   const logger = loggerFor(options.logger)
   const background = createBackground((error) => onError(error))
-  const { onError } = createObserver([options.hooks ?? {}], logger, background)
+  const { onError } = createObserver(options.hooks ?? {}, logger, background)
   let isClosed = false
   const admit = () => {
     if (isClosed) throw gatewayError('CLOSED')
@@ -204,7 +204,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
 }
 
 /** The steps of each tenant's gateway. */
-const STEPS = { afterKey: [requireKey], aroundAttempt: [], atEnd: [] }
+const STEPS = { ...NO_STEPS, afterKey: [requireKey] }
 
 /** A message that never comes to its end, or a hook, must not keep the process. */
 const LAST_WORK_MS = 10_000

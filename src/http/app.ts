@@ -1,8 +1,8 @@
+import type { Endpoint } from '../formats/format.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { withoutTrailing } from '../lib/urls.ts'
-import { TIMEOUT_HEADER, unlessTimedOut } from '../pipeline/client.ts'
+import type { RequestLog } from '../pipeline/request-log.ts'
 import type { PresentedKey } from '../store/keyring.ts'
-import type { Clock } from '../types.ts'
 import { authenticateClient, type KeyStore } from './client-key.ts'
 import { managementErrorReply, modelsErrorReply } from './error-reply.ts'
 import type { AnswerHealth } from './health-check.ts'
@@ -32,13 +32,14 @@ interface AppOptions {
   allowedOrigins: readonly string[]
   /** Routes under `/v1` and `/v1beta`. */
   modelRoutes: readonly HttpRoute[]
-  /** Steps after the client key is known and before the route is looked up. */
+  /** Begins the log of a request to a model endpoint; absent where another gateway keeps it. */
+  openLog?(exchange: Exchange, endpoint: Endpoint): RequestLog
+  /** After the client key of any request under `/v1` and `/v1beta`, and before its route. */
   afterKey: readonly Step[]
   /** Authorises and answers a request under `/api`. */
   manage(path: string, exchange: Exchange): Promise<Reply>
   /** Answers `/health`, which asks for no credential. */
   health: AnswerHealth
-  clock: Clock
   /** Throws `CLOSED` once the gateway has closed. Also called after each wait, during which the gateway may have closed. */
   admit(): void
   /** Called with each request that may be served, when the settings have been read: goes on with what the gateway does by itself. Never rejects. */
@@ -46,35 +47,37 @@ interface AppOptions {
   onError(error: unknown): void
 }
 
+/** The header of the id that a request to a model endpoint has in records. */
+const REQUEST_ID_HEADER = 'x-signalbox-request-id'
+
 /**
- * Makes the app. A request is authorised by the area of its path before any route is looked up, so that no path can be forgotten
- * (security.md, rule 2). Only `OPTIONS` under `/v1` needs no key (design.md, Client keys).
+ * Makes the app. A request is authorised by the area of its path before any route is run, so that no path can be forgotten. Only `OPTIONS`
+ * under `/v1` needs no key.
  */
 export function createApp(options: AppOptions): App {
-  const { basePath, store, allowedOrigins, clock, admit, resume, onError } = options
+  const { basePath, store, allowedOrigins, openLog, afterKey, admit, resume, onError } = options
   const models = createRouter(options.modelRoutes)
+  const pages = forPagesOf(allowedOrigins)
 
-  /** The steps after the client key, and the route last. */
-  const route = options.afterKey.reduceRight<(request: AppRequest) => Promise<Reply>>(
-    (next, step) => (request) => step(request, () => next(request)),
-    ({ exchange, path, key }) => models(withModelsFolder(path), exchange, key),
-  )
-
-  /** Checks the client key, and finds the route. What goes wrong is a reply in the client's format. */
+  /** Looks the route up, checks the client key, and runs the route. What goes wrong is a reply in the client's format. */
   async function serveModels(request: AppRequest): Promise<Reply> {
-    const { exchange, path } = request
+    const { exchange } = request
+    const path = withModelsFolder(request.path)
+    const route = models.exact(exchange, path) ?? (await models.search(exchange, path))
+    const log = route.served && openLog?.(exchange, route.served.endpoint)
     try {
       admit()
       if (exchange.method !== 'OPTIONS') {
-        const authenticating = authenticateClient(exchange, store)
-        const isTimed = exchange.header(TIMEOUT_HEADER) !== undefined
-        request.key = await (isTimed ? unlessTimedOut(authenticating, exchange, clock) : authenticating)
+        request.key = await authenticateClient(exchange, store, log?.client)
         admit()
         void resume?.(exchange)
       }
-      return await route(request)
+      const reply = await within(afterKey, request, () => route.run({ exchange, key: request.key, log }))
+      if (log && !isByteStream(reply.body)) log.replied(reply.status)
+      return identified(reply, log)
     } catch (error) {
-      return modelsErrorReply(error, { path, exchange }, onError)
+      log?.failed(error)
+      return identified(await modelsErrorReply(error, request, onError), log)
     }
   }
 
@@ -89,12 +92,7 @@ export function createApp(options: AppOptions): App {
   }
 
   const areas: Readonly<Record<Area, (request: AppRequest) => Promise<Reply>>> = {
-    models(request) {
-      const { exchange } = request
-      const origin = exchange.header('origin')
-      const isAllowed = origin !== undefined && allowedOrigins.includes(origin)
-      return isAllowed ? forPage(origin, exchange, () => serveModels(request)) : serveModels(request)
-    },
+    models: (request) => pages(request, () => serveModels(request)),
     management: serveManagement,
     health: ({ exchange }) => options.health(exchange),
   }
@@ -106,6 +104,16 @@ export function createApp(options: AppOptions): App {
     const replying = areas[area]({ exchange, path, key: undefined })
     return exchange.method === 'HEAD' ? replying.then(withoutBody) : replying
   }
+}
+
+/** Runs the rest of the way within steps, the first outermost. */
+const within = (steps: readonly Step[], request: AppRequest, rest: () => Promise<Reply>): Promise<Reply> =>
+  steps.reduceRight<() => Promise<Reply>>((next, step) => () => step(request, next), rest)()
+
+/** The reply with the id of its request. */
+function identified(reply: Reply, log: RequestLog | undefined): Reply {
+  if (log) reply.headers[REQUEST_ID_HEADER] = log.id // the headers of a reply are its own
+  return reply
 }
 
 const NOT_OURS = Promise.resolve(undefined)
@@ -175,15 +183,23 @@ export function elsewhereReply({ method, path }: Exchange, basePath: string): Re
 const MAX_AGE = 7_200
 
 /**
- * Answers a request from a page of an allowed origin so that the page may send it and read the reply, an error too. Header names are
+ * The step for requests from pages of the allowed origins: such a page may send them and read their replies, errors too. Header names are
  * repeated as the browser asks for them, since `*` does not stand for `Authorization` (Fetch standard, CORS protocol). No credentials of
  * the browser are let in: a client key is all that counts.
  */
-async function forPage(origin: string, exchange: Exchange, serve: () => Promise<Reply>): Promise<Reply> {
-  const readable = { 'access-control-allow-origin': origin, vary: 'Origin' }
-  if (exchange.method === 'OPTIONS' && exchange.header('access-control-request-method') !== undefined) {
+const forPagesOf =
+  (allowedOrigins: readonly string[]): Step =>
+  ({ exchange }, next) => {
+    const origin = exchange.header('origin')
+    if (origin === undefined || !allowedOrigins.includes(origin)) return next()
+    const readable = { 'access-control-allow-origin': origin, vary: 'Origin' }
+    if (exchange.method !== 'OPTIONS' || exchange.header('access-control-request-method') === undefined)
+      return next().then((reply) => ({
+        ...reply,
+        headers: { ...reply.headers, ...readable, 'access-control-expose-headers': '*' },
+      }))
     const asked = exchange.header('access-control-request-headers')
-    return {
+    return Promise.resolve({
       status: 204,
       headers: {
         ...readable,
@@ -191,8 +207,5 @@ async function forPage(origin: string, exchange: Exchange, serve: () => Promise<
         ...(asked !== undefined && { 'access-control-allow-headers': asked }),
         'access-control-max-age': `${MAX_AGE}`,
       },
-    }
+    })
   }
-  const reply = await serve()
-  return { ...reply, headers: { ...reply.headers, ...readable, 'access-control-expose-headers': '*' } }
-}

@@ -1,6 +1,7 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { bearerToken } from '../lib/http-headers.ts'
+import type { Client } from '../pipeline/client.ts'
 import type { Keyring, PresentedKey } from '../store/keyring.ts'
 import type { SettingsStore } from '../store/settings.ts'
 
@@ -11,23 +12,32 @@ export interface KeyStore {
 }
 
 /**
- * The client key of a request; `undefined` when it has none that is known and none is required (spec.md, Authentication). Rejects with
- * `KEY_PAUSED` whether or not keys are required, with `KEY_MISSING` or `KEY_UNKNOWN` only if they are, and with `STORAGE_FAILED` when the
- * storage cannot be read.
+ * The client key of a request; `undefined` when it has none that is known and none is required. `client` gets a known key, a paused one too,
+ * and may end the wait for the storage by its time-out. Rejects with `KEY_PAUSED` whether or not keys are required, with `KEY_MISSING` or
+ * `KEY_UNKNOWN` only if they are, and with `STORAGE_FAILED` when the storage cannot be read.
  */
 export async function authenticateClient(
   exchange: Exchange,
-  { settings, keyring }: KeyStore,
+  store: KeyStore,
+  client: Client | undefined,
 ): Promise<PresentedKey | undefined> {
   const credentials = presentedCredentials(exchange)
-  const { requireApiKey } = await settings.read()
+  const looking = lookUp(credentials, store)
+  const { key, isRequired } = await (client?.isTimed ? client.scope.race(looking) : looking)
+  if (client) client.key = key
+  if (key?.isActive === false) throw gatewayError('KEY_PAUSED')
+  if (!key && isRequired) throw unknownKey(credentials)
+  return key
+}
+
+/** The first of the credentials that is a key of a client. */
+async function lookUp(credentials: readonly string[], { settings, keyring }: KeyStore) {
+  const { requireApiKey: isRequired } = await settings.read()
   for (const credential of credentials) {
     const key = await keyring.find(credential)
-    if (key?.isActive === false) throw gatewayError('KEY_PAUSED')
-    if (key) return key
+    if (key) return { key, isRequired }
   }
-  if (requireApiKey) throw unknownKey(credentials)
-  return undefined
+  return { key: undefined, isRequired }
 }
 
 /** The distinct credentials of a request. All headers are read, since a host may use `Authorization` for its own users. */

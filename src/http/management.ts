@@ -51,7 +51,7 @@ export function createManagementApi(
 
   const { api, pushes } = createManagement({ ...deps, openapi })
   const guard = createManagementGuard(management, { onError })
-  const dispatch = createRouter(managementRoutes(api, limits))
+  const router = createRouter(managementRoutes(api, limits))
   return {
     api,
     pushes,
@@ -59,7 +59,8 @@ export function createManagementApi(
       await guard(exchange)
       admit()
       await resume(exchange)
-      const reply = dispatch(path, exchange)
+      const route = router.exact(exchange, path) ?? (await router.search(exchange, path))
+      const reply = route.run({ exchange })
       if (exchange.method !== 'GET') exchange.waitUntil?.(reply.catch(() => {}).then(pushes.settled))
       return reply
     },

@@ -1,44 +1,51 @@
 import { gatewayError } from '../errors.ts'
-import type { Endpoint } from '../formats/format.ts'
 import { endpoints } from '../formats/formats.ts'
 import type { Reply } from '../lib/exchange.ts'
-import type { HttpRoute, RoutedRequest } from './router.ts'
+import type { ServedRequest } from '../pipeline/steps.ts'
+import type { HttpRoute } from './router.ts'
 
-/** `pathModel`: the model's name, where the path has it. */
-type Run = (request: RoutedRequest, endpoint: Endpoint, pathModel?: string) => Promise<Reply>
+/** Serves a request to a model endpoint. */
+type Serve = (request: ServedRequest) => Promise<Reply>
 
 const MODEL = '{model}'
 
 /** The endpoints for model requests as routes. */
-export function modelRoutes(run: Run): HttpRoute[] {
+export function modelRoutes(serve: Serve): HttpRoute[] {
   const named = endpoints.filter(({ path }) => path.includes(MODEL))
   const plain = endpoints.filter((endpoint) => !named.includes(endpoint))
   const folders = new Set(named.map(({ path }) => path.slice(0, path.indexOf(MODEL))))
   return [
-    ...plain.map(
-      (endpoint): HttpRoute => ({ method: 'POST', path: endpoint.path, run: (request) => run(request, endpoint) }),
-    ),
-    ...Array.from(
-      folders,
-      (folder): HttpRoute => ({
-        method: 'POST',
-        path: `${folder}:id+`,
-        run: (request) => {
-          const { id: call = '' } = request.params
+    ...plain.map((endpoint) => routeOf(endpoint.path, () => ({ endpoint }), serve)),
+    ...Array.from(folders, (folder) =>
+      routeOf(
+        `${folder}:id+`,
+        ({ id: call = '' }) => {
           const colon = call.lastIndexOf(':')
           const endpoint = named.find(({ path }) => path === `${folder}${MODEL}${call.slice(colon)}`)
-          if (endpoint) return run(request, endpoint, call.slice(0, colon))
-          if (/:[A-Za-z]+$/.test(call))
-            throw gatewayError('NOT_FOUND', { message: `There is no POST ${folder}${call} here.` })
-          throw gatewayError('METHOD_NOT_ALLOWED', {
-            message: 'POST is not allowed here; allowed: GET, HEAD.',
-            headers: { allow: 'GET, HEAD' },
-          })
+          return endpoint && { endpoint, pathModel: call.slice(0, colon) }
         },
-      }),
+        serve,
+      ),
     ),
   ]
 }
+
+const routeOf = (path: string, endpoint: NonNullable<HttpRoute['endpoint']>, serve: Serve): HttpRoute => ({
+  method: 'POST',
+  path,
+  endpoint,
+  async run({ exchange, params, key, log }) {
+    const served = endpoint(params)
+    if (served && log) return serve({ exchange, key, log, ...served })
+    const { id: call = '' } = params
+    if (/:[A-Za-z]+$/.test(call))
+      throw gatewayError('NOT_FOUND', { message: `There is no POST ${path.replace(':id+', call)} here.` })
+    throw gatewayError('METHOD_NOT_ALLOWED', {
+      message: 'POST is not allowed here; allowed: GET, HEAD.',
+      headers: { allow: 'GET, HEAD' },
+    })
+  },
+})
 
 /**
  * The path with `models/` before the model's name. Google's clients send it; those of the AI SDK leave it out when the name contains a

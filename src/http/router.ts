@@ -1,7 +1,9 @@
 import { type IRequest, Router } from 'itty-router'
 import { gatewayError } from '../errors.ts'
+import type { Endpoint } from '../formats/format.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { didYouMean, nearest } from '../lib/spelling.ts'
+import type { RequestLog } from '../pipeline/request-log.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 
 /** The methods that routes are served by; `HEAD` is answered as `GET` without its body, and where there is no `GET` as `OPTIONS`. */
@@ -11,62 +13,89 @@ type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 export interface HttpRoute {
   method: HttpMethod
   path: string
+  /** The endpoint for model requests that the route leads to, by the parameters of the path. */
+  endpoint?(params: Params): ServedEndpoint | undefined
   run(request: RoutedRequest): Promise<Reply>
+}
+
+/** The parameters of a path, percent-decoded. */
+type Params = Readonly<Record<string, string>>
+
+/** An endpoint for model requests, with the model's name where the path has it. */
+export interface ServedEndpoint {
+  endpoint: Endpoint
+  pathModel?: string
 }
 
 /** What a route gets. */
 export interface RoutedRequest {
   exchange: Exchange
-  /** Percent-decoded. */
-  params: Readonly<Record<string, string>>
+  params: Params
   /** The client key that the request carried, under `/v1`. */
   key?: PresentedKey | undefined
+  /** Of a request to a model endpoint. */
+  log?: RequestLog | undefined
 }
 
-/** Runs the route of a path below the base path. Rejects with `NOT_FOUND` and `METHOD_NOT_ALLOWED`. */
-type Dispatch = (path: string, exchange: Exchange, key?: PresentedKey) => Promise<Reply>
+/** What answers a request to a path; nothing has been done yet, not even an error is made. */
+export interface FoundRoute {
+  served?: ServedEndpoint | undefined
+  /** Rejects with `NOT_FOUND`, `METHOD_NOT_ALLOWED`, `WEBSOCKETS_NOT_SERVED` or `INVALID_REQUEST` where no route fits. */
+  run(request: Omit<RoutedRequest, 'params'>): Promise<Reply>
+}
 
-/**
- * A route table as one function; the first route that fits wins. Paths without parameters are looked up before any pattern is tried.
- */
-export function createRouter(routes: readonly HttpRoute[]): Dispatch {
-  const exact = new Map<string, Map<string, HttpRoute>>()
+/** A route table. The first route that fits wins; paths without parameters come before all others. */
+export interface HttpRouter {
+  /** The route of a path without parameters, if it has one. */
+  exact(exchange: Exchange, path: string): FoundRoute | undefined
+  /** The route of any path below the base path, by the patterns. */
+  search(exchange: Exchange, path: string): Promise<FoundRoute>
+}
+
+/** Makes the router of a route table. */
+export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
+  const exact = new Map<string, Map<string, FoundRoute>>()
   for (const route of routes) {
     const { method, path } = route
-    if (!path.includes(':')) exact.set(path, (exact.get(path) ?? new Map()).set(method, route))
+    if (path.includes(':')) continue
+    exact.set(path, (exact.get(path) ?? new Map<string, FoundRoute>()).set(method, foundRoute(route, NO_PARAMS)))
   }
   let patterns: ReturnType<typeof patternsOf> | undefined // made when a path needs them
 
-  async function search(path: string, exchange: Exchange, key?: PresentedKey): Promise<Reply> {
-    patterns ??= patternsOf(routes)
-    const { router, allowed } = patterns
-    const method = methodOf(exchange)
-    const url = `http://gateway${path}`
-    const reply: Reply | undefined = await router.fetch({ method, url }, exchange, key)
-    if (reply) return reply
-    const methods: Set<HttpMethod> | undefined = await allowed.fetch({ method, url })
-    return withoutRoute(path, exchange, { methods, paths: exact.keys() })
-  }
-
-  return (path, exchange, key) => {
-    const route = exact.get(path)?.get(methodOf(exchange))
-    return route ? route.run({ exchange, params: NO_PARAMS, key }) : search(path, exchange, key)
+  return {
+    exact: (exchange, path) => exact.get(path)?.get(methodOf(exchange)),
+    async search(exchange, path) {
+      patterns ??= patternsOf(routes)
+      const { router, allowed } = patterns
+      const method = methodOf(exchange)
+      const url = `http://gateway${path}`
+      const found: FoundRoute | undefined = await router.fetch({ method, url })
+      if (found) return found
+      const methods: Set<HttpMethod> | undefined = await allowed.fetch({ method, url })
+      return { run: async ({ exchange }) => withoutRoute(path, exchange, { methods, paths: exact.keys() }) }
+    },
   }
 }
 
-const NO_PARAMS: Readonly<Record<string, string>> = {}
+const NO_PARAMS: Params = {}
 
 const methodOf = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
 
-type Handler = (request: IRequest, exchange: Exchange, key?: PresentedKey) => Promise<Reply>
+const foundRoute = ({ endpoint, run }: HttpRoute, params: Params): FoundRoute => ({
+  served: endpoint?.(params),
+  run: ({ exchange, key, log }) => run({ exchange, params, key, log }),
+})
 
 /** The routes by their patterns, and the methods that each pattern has. */
 function patternsOf(routes: readonly HttpRoute[]) {
-  const router = Router<IRequest, [Exchange, PresentedKey?], Promise<Reply> | undefined>()
+  const router = Router<IRequest, [], Promise<FoundRoute> | undefined>()
   const methodsByPath = new Map<string, Set<HttpMethod>>()
-  for (const { method, path, run } of routes) {
-    const handler: Handler = (request, exchange, key) => run({ exchange, params: decodeParams(request.params), key })
-    router[lowerCase[method]](path, handler)
+  for (const route of routes) {
+    const { method, path } = route
+    router[lowerCase[method]](path, async ({ params }) => {
+      const decoded = decodedParams(params)
+      return decoded ? foundRoute(route, decoded) : BADLY_ENCODED
+    })
     methodsByPath.set(path, (methodsByPath.get(path) ?? new Set()).add(method))
   }
   const allowed = Router<IRequest, [], Set<HttpMethod>>()
@@ -83,12 +112,18 @@ const lowerCase = {
   OPTIONS: 'options',
 } as const
 
-function decodeParams(params: Record<string, string>): Record<string, string> {
+function decodedParams(params: Record<string, string>): Params | undefined {
   try {
     return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]))
   } catch {
-    throw gatewayError('INVALID_REQUEST', { message: 'The path is not properly percent-encoded.' })
+    return undefined
   }
+}
+
+const BADLY_ENCODED: FoundRoute = {
+  async run() {
+    throw gatewayError('INVALID_REQUEST', { message: 'The path is not properly percent-encoded.' })
+  },
 }
 
 /** What is served. */

@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import { encodeUtf8, toHex } from './bytes.ts'
 import type { Exchange } from './exchange.ts'
 
 const BEARER = /^Bearer +\S+ *$/i
@@ -38,3 +39,21 @@ const unsupported = (message: string) => gatewayError('UNSUPPORTED_MEDIA_TYPE', 
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,]*))/i
 const UTF_8 = /^(?:utf-?8|(?:us-)?ascii)$/i
 const MAX_SHOWN = 60
+
+const MAX_ELEMENT = 300
+
+/** A text as an element of a list in a header: printable ASCII; anything else, and the separators of lists, are percent-encoded. */
+export function headerSafe(text: string): string {
+  const shown = text.slice(0, MAX_ELEMENT)
+  if (/^[\x21-\x2b\x2d-\x3a\x3c-\x7e]*$/.test(shown)) return shown
+  let safe = ''
+  for (const character of shown) {
+    const encoded = /[\x21-\x2b\x2d-\x3a\x3c-\x7e]/.test(character) ? character : percentEncoded(character)
+    if (safe.length + encoded.length > MAX_ELEMENT) break
+    safe += encoded
+  }
+  return safe
+}
+
+const percentEncoded = (character: string) =>
+  toHex(encodeUtf8(character)).replace(/../g, (byte) => `%${byte.toUpperCase()}`)

@@ -2,14 +2,15 @@ import { gatewayError } from '../errors.ts'
 import type { Clock } from '../types.ts'
 import { type CancelDeadline, startDeadline } from './deadline.ts'
 import type { Exchange } from './exchange.ts'
+import type { Scope } from './scope.ts'
 
 /** How large a request body may be, and how long it may take. */
 export interface BodyLimits {
   maxBytes: number
   /** Default: any time. */
   time?: BodyTime
-  /** Ends the wait for the body before, with a reason. */
-  client?: { follows(wait: { cancel(reason: unknown): void }): void }
+  /** Ends the wait for the body before. */
+  scope?: Scope
 }
 
 /** The time of a body. */
@@ -27,19 +28,20 @@ export interface BodyTime {
  */
 export function timedBody(
   exchange: Pick<Exchange, 'body'>,
-  { maxBytes, time, client }: BodyLimits,
+  { maxBytes, time, scope }: BodyLimits,
 ): Promise<Uint8Array> {
   const body = exchange.body(maxBytes)
   if (!time) return body
   const { clock, timeoutMs, turnEnd } = time
   return new Promise((resolve, reject) => {
-    client?.follows({ cancel: reject })
+    scope?.add(reject)
     const startedAt = clock.now()
     let isOver = false
     let cancelDeadline: CancelDeadline | undefined
     const settled = () => {
       isOver = true
       cancelDeadline?.()
+      scope?.remove(reject)
     }
     body.then(
       (bytes) => {

@@ -2,58 +2,63 @@ import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import { type CancelDeadline, startDeadline } from '../lib/deadline.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { InFlight, InFlightEntry } from '../lib/in-flight.ts'
+import { Scope } from '../lib/scope.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { Clock } from '../types.ts'
 
 /** The header by which a client says how long it waits at most, in ms. */
-export const TIMEOUT_HEADER = 'x-signalbox-timeout-ms'
-
-/** Work that can be cancelled: an attempt, a stream, a download. */
-export interface Cancellable {
-  cancel(reason: unknown): void
-}
+const TIMEOUT_HEADER = 'x-signalbox-timeout-ms'
 
 /**
  * The client of one request, for as long as it waits for the answer. It is gone when it has left (`CLIENT_CLOSED_REQUEST`), its time-out is
- * over (`UPSTREAM_TIMEOUT`), the gateway closes (`CLOSED`), or its key was paused or deleted (`KEY_PAUSED`, `KEY_UNKNOWN`); each cancels at
- * once what is under way for it.
+ * over (`UPSTREAM_TIMEOUT`), the gateway closes (`CLOSED`), or its key was paused or deleted (`KEY_PAUSED`, `KEY_UNKNOWN`); each ends its
+ * scope, and with it what is under way for the client.
  */
 export class Client {
+  /** What goes on for as long as the client waits: an attempt, a stream, a download. */
+  readonly scope = new Scope()
   /** Why the client no longer waits. */
   gone: GatewayError | undefined = undefined
   /** When its time-out ends; epoch ms. */
   timeoutAt = Number.POSITIVE_INFINITY
-  readonly keyDigest: string | undefined
-  #work: Cancellable | undefined = undefined
-  #besides: Set<Cancellable> | undefined = undefined // most requests have none
-  #isOver = false
-  #rejectWaiting: ((reason: unknown) => void) | undefined = undefined
+  /** The key that the request came with, once it is known. */
+  key: PresentedKey | undefined = undefined
+  readonly #timeoutMs: number | undefined
   #cancelTimeout: CancelDeadline | undefined = undefined
   readonly #inFlight: InFlight
   readonly #entry: InFlightEntry
   readonly #stopListening: () => void
 
-  constructor(exchange: Exchange, inFlight: InFlight, key: PresentedKey | undefined) {
-    this.keyDigest = key?.digest
+  /**
+   * Begins with the time-out that the client asked for, if it did. It covers all attempts, until the answer is whole or its stream has begun,
+   * and can only shorten the gateway's own time-outs.
+   */
+  constructor(exchange: Exchange, { inFlight, clock }: { inFlight: InFlight; clock: Clock }) {
     this.#inFlight = inFlight
     this.#entry = inFlight.add(this)
     this.#stopListening = exchange.onAbort(() => this.cancel(gatewayError('CLIENT_CLOSED_REQUEST')))
-  }
-
-  /**
-   * Starts the time-out that the client asked for, if it did. It covers all attempts, until the answer is whole or its stream has begun, and
-   * can only shorten the gateway's own time-outs. Throws `INVALID_REQUEST` unless the header is a whole number of ms, from 1 to a day.
-   */
-  startTimeout(exchange: Pick<Exchange, 'header'>, clock: Clock): void {
     const ms = askedTimeout(exchange)
-    if (ms === undefined) return
-    if (Number.isNaN(ms)) {
-      throw gatewayError('INVALID_REQUEST', {
-        message: `The header "${TIMEOUT_HEADER}" must be a whole number of milliseconds from 1 to ${MAX_TIMEOUT_MS}.`,
-      })
-    }
+    this.#timeoutMs = ms
+    if (ms === undefined || Number.isNaN(ms)) return
     this.timeoutAt = clock.now() + ms
     this.#cancelTimeout = startDeadline(clock, ms, () => this.cancel(timedOut(ms)))
+  }
+
+  get keyDigest(): string | undefined {
+    return this.key?.digest
+  }
+
+  /** Does it have a time-out of its own? */
+  get isTimed(): boolean {
+    return this.#cancelTimeout !== undefined
+  }
+
+  /** Throws `INVALID_REQUEST` unless the time-out is a whole number of ms, from 1 to a day. */
+  checkTimeout(): void {
+    if (!Number.isNaN(this.#timeoutMs)) return
+    throw gatewayError('INVALID_REQUEST', {
+      message: `The header "${TIMEOUT_HEADER}" must be a whole number of milliseconds from 1 to ${MAX_TIMEOUT_MS}.`,
+    })
   }
 
   /** Ends the time-out: there is an answer. */
@@ -61,64 +66,19 @@ export class Client {
     this.#cancelTimeout?.()
   }
 
-  /** The result of the work; rejects with `gone` as soon as the client no longer waits. One call at a time. */
-  unlessGone<T>(work: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#rejectWaiting = reject
-      if (this.gone) reject(this.gone)
-      work.then((result) => {
-        if (this.#rejectWaiting === reject) this.#rejectWaiting = undefined // its promise keeps the result, maybe a large body
-        resolve(result)
-      }, reject)
-    })
-  }
-
-  /** Sets what is cancelled when the client is gone: the attempt under way, then the stream that it brought. */
-  follows(next: Cancellable): void {
-    this.#work = next
-    if (this.gone) next.cancel(this.gone)
-  }
-
-  /** Sets other work that is cancelled then, and also when there is an answer without it. Returns the function that ends this. */
-  alsoFollows(other: Cancellable): () => void {
-    const besides = this.#besides ?? new Set()
-    this.#besides = besides
-    besides.add(other)
-    if (this.gone || this.#isOver) other.cancel(this.gone)
-    return () => void besides.delete(other)
-  }
-
-  /** Cancels what is under way; the client no longer waits. */
+  /** The client no longer waits. */
   cancel(reason: unknown): void {
-    const gone = this.gone ?? toGatewayError(reason)
-    this.gone = gone
-    this.#work?.cancel(gone)
-    this.#cancelBesides()
-    this.#rejectWaiting?.(gone)
+    this.gone ??= toGatewayError(reason)
+    this.scope.end(this.gone)
   }
 
-  /** Call it when the request is over. */
-  stopWatching(): void {
-    this.#isOver = true
+  /** The request is over: what still goes on for it is not needed. */
+  release(): void {
+    this.scope.end(undefined)
     this.#cancelTimeout?.()
-    if (this.#besides) this.#cancelBesides()
     this.#stopListening()
     this.#inFlight.remove(this.#entry)
   }
-
-  #cancelBesides(): void {
-    if (this.#besides) for (const other of this.#besides) other.cancel(this.gone)
-  }
-}
-
-/** The result of work that comes before the request is read; rejects when the time-out that the client asked for is over. */
-export function unlessTimedOut<T>(work: Promise<T>, exchange: Exchange, clock: Clock): Promise<T> {
-  const ms = askedTimeout(exchange)
-  if (ms === undefined || Number.isNaN(ms)) return work
-  return new Promise((resolve, reject) => {
-    const cancelDeadline = startDeadline(clock, ms, () => reject(timedOut(ms)))
-    work.finally(cancelDeadline).then(resolve, reject)
-  })
 }
 
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1_000

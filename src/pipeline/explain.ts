@@ -1,3 +1,7 @@
+import type { AskedRequest } from '../codec/codec.ts'
+import { encode } from '../codec/encode.ts'
+import { allDraining } from '../codec/failure.ts'
+import { parseModelCall } from '../codec/model-call.ts'
 import { type GatewayError, gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
 import { endpoints, formatOf } from '../formats/formats.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
@@ -9,13 +13,10 @@ import type { Group, GroupChoice, GroupEntry, Route } from '../routing/group.ts'
 import { viaOf } from '../routing/group.ts'
 import type { CooldownState } from '../routing/health.ts'
 import { reasonOf } from '../routing/strategies.ts'
-import { parseModelCall } from './call.ts'
-import { codecFor } from './codec/codec.ts'
+import type { PipelineContext } from './context.ts'
 import { factsOf } from './facts.ts'
-import { allDraining } from './failure.ts'
 import { routesOfGroup } from './targets/groups.ts'
 import { unknownModel } from './targets/unknown-model.ts'
-import type { AskedRequest, PipelineContext } from './types.ts'
 
 /** A request to explain, which is not made. */
 export interface Question {
@@ -65,7 +66,7 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
       if (routes.length === MAX_TARGETS) break
     }
     const exchange = { header, copyHeaders() {}, query: '' } // nothing is sent
-    const asked: AskedRequest = { call, format, context, exchange, owner: '' }
+    const asked: UnsentRequest = { call, format, context, exchange, owner: '' }
     return { model, ...(await explainTargets(routes, asked)), leftOut }
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)
@@ -81,10 +82,13 @@ function leftOutOf({ name, entries }: Group, facts: RequestFacts): LeftOut[] {
   })
 }
 
+/** A request that is not made. */
+type UnsentRequest = AskedRequest & { context: PipelineContext }
+
 /** What a request would do with each of its routes, and the error that its client would get when no target's format can carry it. */
 async function explainTargets(
   routes: readonly Route[],
-  request: AskedRequest,
+  request: UnsentRequest,
 ): Promise<Pick<Explanation, 'targets' | 'error'>> {
   const { context, call } = request
   const { health, limits } = context
@@ -176,7 +180,7 @@ const modelOf = ({ target }: Route) => `${target.provider}/${target.model}`
 async function refusalOf(request: AskedRequest, { target }: Route): Promise<GatewayError | undefined> {
   if (!CONTENTS.some((name) => Object.hasOwn(request.call.body, name))) return undefined
   try {
-    await codecFor(request, target)
+    await encode(request, target)
     return undefined
   } catch (thrown) {
     if (isGatewayError(thrown, 'INVALID_REQUEST') || isGatewayError(thrown, 'FORMAT_MISMATCH')) return thrown

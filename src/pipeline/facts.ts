@@ -1,6 +1,6 @@
+import type { ModelCall } from '../codec/model-call.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { RequestFacts } from '../routing/facts.ts'
-import type { ModelCall } from './call.ts'
 
 /** Headers by which clients name their session; the first one that is present counts. */
 const SESSION_HEADERS = ['x-signalbox-session', 'x-session-id']

@@ -7,9 +7,15 @@ import type { AttemptRecord, RequestRecord } from './records.ts'
 
 /** Functions of the host that are called with what happens. What they throw or reject with is logged, and changes nothing. */
 export interface Hooks {
-  /** Called once for each model request when it is over: for a stream, when its last byte has been sent. */
+  /**
+   * Called once for each request to a model endpoint when it is over, a refused one too: for a stream, when its last byte has been sent. Its
+   * record says what became of it.
+   */
   onRequest?(request: RequestRecord): unknown
-  /** Called for each attempt when it is over: a call to a provider, or one that failed before it was sent. */
+  /**
+   * Called for each attempt, a call to a provider or one that failed before it was sent, when it has answered or failed: for a stream, when it
+   * has begun. Its usage is in the record of the request.
+   */
   onAttempt?(attempt: AttemptRecord): unknown
   /** Called once for each answered model request, with its tokens and cost as far as they are known. */
   onUsage?(usage: UsageRecord): unknown
@@ -29,12 +35,12 @@ export interface Observer {
 
 type WaitUntil = (work: Promise<unknown>) => void
 
-/** Each hook is called in turn. Promises that hooks return are waited for by `background`. */
-export function createObserver(hooks: readonly Hooks[], logger: Logger, background: Background): Observer {
-  const calling = <R>(hook: (of: Hooks) => ((record: R) => unknown) | undefined) => {
-    const all = hooks.flatMap((one) => hook(one)?.bind(one) ?? [])
+/** Promises that hooks return are waited for by `background`. */
+export function createObserver(hooks: Hooks, logger: Logger, background: Background): Observer {
+  const calling = <R>(hook: ((record: R) => unknown) | undefined) => {
+    const bound = hook?.bind(hooks)
     return (record: () => R, waitUntil?: WaitUntil) => {
-      for (const one of all) call(one, record, waitUntil)
+      if (bound) call(bound, record, waitUntil)
     }
   }
 
@@ -58,11 +64,11 @@ export function createObserver(hooks: readonly Hooks[], logger: Logger, backgrou
     } catch {} // there is no logger for the error of a logger
   }
 
-  const onError = calling(({ onError }) => onError)
+  const onError = calling(hooks.onError)
   return {
-    onRequest: calling(({ onRequest }) => onRequest),
-    onAttempt: calling(({ onAttempt }) => onAttempt),
-    onUsage: calling(({ onUsage }) => onUsage),
+    onRequest: calling(hooks.onRequest),
+    onAttempt: calling(hooks.onAttempt),
+    onUsage: calling(hooks.onUsage),
     onError(error) {
       log(describe(error))
       onError(() => error)

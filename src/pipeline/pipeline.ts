@@ -1,3 +1,5 @@
+import type { CompactionMemory } from '../codec/codec.ts'
+import { createKnownKeys } from '../codec/secrets.ts'
 import { createItemMemory } from '../formats/canonical/item-memory.ts'
 import type { Endpoint } from '../formats/format.ts'
 import type { Exchange, Reply, UpstreamFetch } from '../lib/exchange.ts'
@@ -11,24 +13,23 @@ import { createHealth, type Health } from '../routing/health.ts'
 import type { RouteTable } from '../routing/table.ts'
 import { createModelRouter } from '../routing/table.ts'
 import { createTargetStats } from '../routing/target-stats.ts'
-import type { PresentedKey } from '../store/keyring.ts'
 import type { Store } from '../store/store.ts'
 import { createCredentials } from '../store/store.ts'
 import type { Clock, Storage } from '../types.ts'
+import type { PipelineContext } from './context.ts'
 import type { Question } from './explain.ts'
+import { RequestLog } from './request-log.ts'
 import { run } from './run.ts'
-import { createKnownKeys } from './secrets.ts'
+import { type RequestStep, type ServedRequest, withSteps } from './steps.ts'
+import type { GroupRouting } from './targets/groups.ts'
 import { createRules } from './targets/rules.ts'
-import type { CompactionMemory, GroupRouting, PipelineContext } from './types.ts'
 
 /** What answers model requests, with the state that they share. */
 export interface Pipeline {
-  /** Runs one request; `pathModel`: the model's name, where the path has it. Rejects with what the client is to read as an error. */
-  run(
-    request: { exchange: Exchange; key?: PresentedKey | undefined },
-    endpoint: Endpoint,
-    pathModel?: string,
-  ): Promise<Reply>
+  /** Begins the log of a request to a model endpoint, which ends with the request. */
+  openLog(exchange: Exchange, endpoint: Endpoint): RequestLog
+  /** Runs one request within its steps. Rejects with what the client is to read as an error. */
+  serve(request: ServedRequest): Promise<Reply>
   /** What would become of a request. */
   explain(question: Question): Promise<Explanation>
   choosing(): Promise<Choosing>
@@ -48,6 +49,7 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   upstream(exchange?: Exchange): UpstreamFetch
   /** The path that the gateway is mounted below. */
   basePath: string
+  aroundRequest: readonly RequestStep[]
 }
 
 type Shared =
@@ -55,7 +57,8 @@ type Shared =
   | ('isStrict' | 'fetchesMedia' | 'asksForUsage' | 'aroundAttempt')
 
 /** Makes the pipeline. What only some requests need is loaded with the first of them. */
-export function createPipeline({ store, sharedIn, upstream, basePath, ...shared }: PipelineDependencies): Pipeline {
+export function createPipeline(dependencies: PipelineDependencies): Pipeline {
+  const { store, sharedIn, upstream, basePath, aroundRequest, ...shared } = dependencies
   const { clock, random, catalog, observer } = shared
   const targetStats = createTargetStats()
   const health = createHealth({ clock, random })
@@ -68,7 +71,7 @@ export function createPipeline({ store, sharedIn, upstream, basePath, ...shared 
     return loadedChoosing
   })
   const clouds = once(async () => (await import('../upstream/clouds/calls.ts')).createCloudCalls(clock))
-  const translation = once(async () => (await import('./codec/translated.ts')).createTranslation(clock))
+  const translation = once(async () => (await import('../codec/translated.ts')).createTranslation(clock))
 
   let context: PipelineContext = {
     ...shared,
@@ -97,8 +100,8 @@ export function createPipeline({ store, sharedIn, upstream, basePath, ...shared 
   }
 
   return {
-    run: ({ exchange, key }, endpoint, pathModel) =>
-      run(exchange, endpoint, { context: contextFor(exchange), key, pathModel }),
+    openLog: (exchange, endpoint) => new RequestLog(exchange, endpoint, context),
+    serve: withSteps(aroundRequest, (request) => run(request, contextFor(request.exchange))),
     async explain(question) {
       const { explain } = await import('./explain.ts')
       return explain(question, context)

@@ -1,5 +1,6 @@
-import type { ResponseWarnings } from '../formats/canonical/warnings.ts'
-import { encodeUtf8, toHex } from '../lib/bytes.ts'
+import type { ErrorCode } from '../errors.ts'
+import type { TokenUsage } from '../formats/format.ts'
+import { headerSafe } from '../lib/http-headers.ts'
 import { evictOldest } from '../lib/maps.ts'
 import { targetName } from '../providers/target.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
@@ -13,22 +14,29 @@ export interface AttemptRecord {
   model: string
   /** Epoch ms. */
   startedAt: number
+  /** Until the answer had come, or the first content of a stream, or until it failed. */
   durationMs: number
-  outcome: 'answered' | 'cancelled' | 'outrun' | FailureClass
+  /** `refused`: a limit did not let it call its provider. */
+  outcome: 'answered' | 'cancelled' | 'outrun' | 'refused' | FailureClass
   /** The provider's HTTP status; 502 or 504 where it gave none, 499 when the client left or another attempt was faster. */
   status: number
   /** When it failed: the provider's message without credentials, or what happened. */
   message?: string
   /** The combos and providers that led to the target, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string
+  /** What the provider reported, in the record of the request; of a stream that broke off what it had reported until then. */
+  usage?: TokenUsage
 }
 
-/** A target that was not called because of an earlier failure of the class `skipped`, or as its connection is draining. */
+/**
+ * A target that was not called because of an earlier failure of the class `skipped`, as its connection is draining, or as a limit refused
+ * it.
+ */
 export interface Skip {
   provider: string
   connectionId: string
   model: string
-  skipped: FailureClass | 'draining'
+  skipped: FailureClass | 'draining' | 'refused'
   via?: string
 }
 
@@ -41,14 +49,25 @@ export interface LeftOutEntry {
 }
 
 /** One step of a request: a call, a target that was skipped, or an entry that was left out. */
-export type RequestStep = AttemptRecord | Skip | LeftOutEntry
+export type StepRecord = AttemptRecord | Skip | LeftOutEntry
 
 /** Why no other target was tried though there was one. */
 export type Stop = 'max-attempts' | 'retry-budget'
 
+/**
+ * How a request ended: with its whole answer; with an answer that was cut, or that the client did not wait for; with an error after providers
+ * were called, or with one before that.
+ */
+export type RequestEnd = 'complete' | 'cut' | 'aborted' | 'failed' | 'refused'
+
 /** The record of one model request, as the hook `onRequest` gets it. */
 export interface RequestRecord {
-  /** The id of the client's key; absent when the request carried none. */
+  /** As in the header `x-signalbox-request-id` of its answer. */
+  id: string
+  end: RequestEnd
+  /** The code of the gateway's error that the client got; absent with an answer, and with an error of the provider. */
+  error?: ErrorCode
+  /** The id of the client's key, a paused one too; absent when the request carried none. */
   keyId?: string
   /** The model name that the client sent; absent when the request could not be read. */
   model?: string
@@ -88,8 +107,13 @@ export function attemptRecord(
   return record
 }
 
+/** The record of a target that is passed over. */
+export function skipRecord({ target: { provider, model, connection }, via }: Route, skipped: Skip['skipped']): Skip {
+  return { provider, connectionId: connection.id, model, skipped, ...(via && { via: viaOf(via) }) }
+}
+
 /** `x-signalbox-attempts` (`attemptsHeader`); no header without a step. */
-export function attemptHeaders(steps: readonly RequestStep[]): Record<string, string> {
+export function attemptHeaders(steps: readonly StepRecord[]): Record<string, string> {
   return steps.length > 0 ? { [ATTEMPTS_HEADER]: attemptsHeader(steps) } : {}
 }
 
@@ -124,7 +148,7 @@ const MAX_LIST = { attempts: 2_000, skips: 1_500 }
  * combos that led there follow as `;via=<combo>:<strategy>`, which holds for the next ones too unless they have another, and the beginning of
  * the connection's id where others share the name. What does not fit into 2 kB is counted at the end: `left-out=<number>`.
  */
-export function attemptsHeader(steps: readonly RequestStep[]): string {
+export function attemptsHeader(steps: readonly StepRecord[]): string {
   let list = ''
   let via: string | undefined
   let leftOut = 0
@@ -139,7 +163,7 @@ export function attemptsHeader(steps: readonly RequestStep[]): string {
   return leftOut === 0 ? list : `${list}, left-out=${leftOut}`
 }
 
-function shownStep(step: RequestStep, steps: readonly RequestStep[], viaBefore: string | undefined): string {
+function shownStep(step: StepRecord, steps: readonly StepRecord[], viaBefore: string | undefined): string {
   const via = step.via === undefined || step.via === viaBefore ? '' : `;via=${headerSafe(step.via)}`
   if ('entry' in step) return `${headerSafe(step.entry)}=skipped:${headerSafe(step.skipped)}${via}`
   const connection = isOneOfMany(step, steps) ? `;connection=${shortId(step)}` : ''
@@ -152,10 +176,10 @@ function result(step: AttemptRecord | Skip): string {
 }
 
 /** Are there other connections among the steps with the same provider and model? */
-export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly RequestStep[]): boolean =>
+export const isOneOfMany = (step: AttemptRecord | Skip, steps: readonly StepRecord[]): boolean =>
   steps.length > 1 && hasTwin(step, steps)
 
-const hasTwin = (step: AttemptRecord | Skip, steps: readonly RequestStep[]) =>
+const hasTwin = (step: AttemptRecord | Skip, steps: readonly StepRecord[]) =>
   steps.some((one) => {
     if ('entry' in one || one.connectionId === step.connectionId) return false
     return one.model === step.model && one.provider === step.provider
@@ -163,39 +187,3 @@ const hasTwin = (step: AttemptRecord | Skip, steps: readonly RequestStep[]) =>
 
 /** The beginning of the connection's id. */
 export const shortId = ({ connectionId }: Pick<Skip, 'connectionId'>): string => connectionId.slice(0, 8)
-
-const MAX_SHOWN = 300
-
-/** Header values are printable ASCII; anything else, and the list's own separators, are percent-encoded. */
-export function headerSafe(text: string): string {
-  const shown = text.slice(0, MAX_SHOWN)
-  if (/^[\x21-\x2b\x2d-\x3a\x3c-\x7e]*$/.test(shown)) return shown
-  let safe = ''
-  for (const character of shown) {
-    const encoded = /[\x21-\x2b\x2d-\x3a\x3c-\x7e]/.test(character) ? character : percentEncoded(character)
-    if (safe.length + encoded.length > MAX_SHOWN) break
-    safe += encoded
-  }
-  return safe
-}
-
-const percentEncoded = (character: string) =>
-  toHex(encodeUtf8(character)).replace(/../g, (byte) => `%${byte.toUpperCase()}`)
-
-/** `x-signalbox-warning: dropped:seed, clamped:temperature`; a long list is cut and ends with the number of the others, `more:12`. */
-export function warningHeader(warnings: readonly string[]): Record<string, string> {
-  const named = warnings.slice(0, MAX_WARNINGS).map(headerSafe)
-  if (warnings.length > MAX_WARNINGS) named.push(`more:${warnings.length - MAX_WARNINGS}`)
-  return named.length === 0 ? {} : { 'x-signalbox-warning': named.join(', ') }
-}
-
-const MAX_WARNINGS = 30
-
-/**
- * What an answer loses, as a comment of its stream whose headers are gone: `: x-signalbox-warning: dropped:answer.citations`; undefined when
- * nothing is lost. No blank line follows it: OpenAI's client for Go has long taken the two for an event, which it cannot read.
- */
-export function lossComment(responseWarnings: Pick<ResponseWarnings, 'list'>): string | undefined {
-  const [header] = Object.entries(warningHeader(responseWarnings.list()))
-  return header && `: ${header.join(': ')}\n`
-}

@@ -1,46 +1,57 @@
-import type { Endpoint } from '../formats/format.ts'
-import type { Exchange, Reply } from '../lib/exchange.ts'
-import { attempt } from './attempt/hedge.ts'
-import { codecFor } from './codec/codec.ts'
+import { encode } from '../codec/encode.ts'
+import type { Reply } from '../lib/exchange.ts'
+import { Attempt } from './attempt/attempt.ts'
+import { hedged, hedgeOf } from './attempt/hedge.ts'
+import type { PipelineContext } from './context.ts'
 import { readRequest } from './read.ts'
 import { answerReply } from './reply/answer.ts'
-import { errorOfRequest, failureReply } from './reply/failure.ts'
-import { withSignsOfLife } from './reply/signs-of-life.ts'
+import { errorWithAttempts, failureReply } from './reply/failure.ts'
+import { keptAlive } from './reply/keep-alive.ts'
+import type { ModelRequest } from './request.ts'
+import type { ServedRequest } from './steps.ts'
 import { Targets } from './targets/targets.ts'
-import type { ModelRequest, RunOptions, Target } from './types.ts'
 
-/** Runs one model request, from its exchange to its reply. Rejects with what the client is to read as an error in its own format. */
-export async function run(exchange: Exchange, endpoint: Endpoint, options: RunOptions): Promise<Reply> {
-  const request = await readRequest(exchange, endpoint, options)
-  const progress: RunProgress = { trying: undefined }
-  const answering = answer(request, progress)
-  return request.call.stream ? await withSignsOfLife(answering, request, progress) : await answering
-}
-
-/** How far a request has come: the target of the latest attempt. */
-interface RunProgress {
-  trying: Target | undefined
+/** Runs one model request, from its body to its reply. Rejects with what the client is to read as an error in its own format. */
+export async function run(served: ServedRequest, context: PipelineContext): Promise<Reply> {
+  const request = await readRequest(served, context)
+  const answering = answer(request)
+  return request.call.stream ? keptAlive(answering, request) : answering
 }
 
 /** Tries one target after the other until one answers, the client is at fault, or the attempts are used up. */
-async function answer(request: ModelRequest, progress: RunProgress): Promise<Reply> {
-  const targets = new Targets(request, codecFor)
+async function answer(request: ModelRequest): Promise<Reply> {
+  const targets = new Targets(request)
   try {
-    for (let target = await targets.next(); target; target = await targets.next()) {
-      progress.trying = target
-      const outcome = await attempt(request, target, targets) // one call, or two when the combo hedges
-      if (outcome.kind === 'failed') {
-        targets.failed(outcome)
+    for (let attempt = await nextAttempt(request, targets); attempt; attempt = await nextAttempt(request, targets)) {
+      const hedge = hedgeOf(request, attempt.route, {
+        next: () => nextAttempt(request, targets, { isHedge: true }),
+        noted: (failed) => targets.noted(failed),
+      })
+      const outcome = hedge ? await hedged(attempt, hedge) : await attempt.run()
+      if (outcome.kind !== 'answered') {
+        targets.noted(outcome)
         continue
       }
-      await targets.settled(outcome.route)
-      request.client.stopTimeout()
+      await targets.answered(outcome.route)
       return await answerReply(outcome, request)
     }
     return await failureReply(request, targets)
   } catch (error) {
-    throw errorOfRequest(error, request)
+    throw errorWithAttempts(error, request)
   } finally {
     targets.close()
   }
+}
+
+/** The attempt at the next target whose format can carry the request, ready to be made; `undefined` when there is none. */
+async function nextAttempt(
+  request: ModelRequest,
+  targets: Targets,
+  { isHedge } = { isHedge: false },
+): Promise<Attempt | undefined> {
+  for (let target = await targets.next({ isHedge }); target; target = await targets.next({ isHedge })) {
+    const codec = await encode(request, target.route.target).catch((error) => targets.refused(target, error))
+    if (codec && targets.begin(target, { isHedge })) return new Attempt(request, target, codec)
+  }
+  return undefined
 }

@@ -200,7 +200,7 @@ const ECHO_MS = 1_000
 const MAX_KNOWN = 20_000
 
 /** The watch over the keys of requests under way. */
-interface KeyWatch {
+export interface KeyWatch {
   /** Must be called when a request with a key begins. */
   begun(): void
   close(): void

@@ -5,7 +5,7 @@ import { startCall } from '../lib/fetch-call.ts'
 import { isObject } from '../lib/json.ts'
 import type { Clock } from '../types.ts'
 
-/** The time-outs of a call. */
+/** How long a call may take, in ms. */
 export interface TimeLimits {
   /** From the start of the call to the headers of the answer. */
   headersTimeoutMs: number
@@ -15,9 +15,8 @@ export interface TimeLimits {
   totalTimeoutMs: number
 }
 
-/** The `fetch` of a call, and its time-outs. */
+/** The time-outs of a call. */
 export interface ProviderCallOptions {
-  fetch: UpstreamFetch
   clock: Clock
   limits: TimeLimits
   /** Is a stream asked for? It has `headersTimeoutMs` for its beginning, in place of `totalTimeoutMs`, until `setTotalTimeout`. */
@@ -25,16 +24,15 @@ export interface ProviderCallOptions {
 }
 
 /**
- * One call to a provider, which is also the body of its answer. Every wait ends at once: by the headers or a chunk, by a time-out
- * (`UPSTREAM_TIMEOUT`), by `cancel`, or by a failure of the network (`UPSTREAM_UNREACHABLE` before the headers, `UPSTREAM_CUT` in the body),
- * whatever the HTTP client does with its signal.
+ * One call to a provider, which `open` makes, and which is also the body of its answer. Every wait ends at once: by the headers or a chunk,
+ * by a time-out (`UPSTREAM_TIMEOUT`), by `cancel`, or by a failure of the network (`UPSTREAM_UNREACHABLE` before the headers, `UPSTREAM_CUT`
+ * in the body), whatever the HTTP client does with its signal.
  */
 export class ProviderCall implements ByteStream {
-  readonly answer: Promise<UpstreamAnswer>
   readonly #clock: Clock
   readonly #limits: TimeLimits
   readonly #startedAt: number
-  readonly #pending: PendingAnswer
+  #pending: PendingAnswer | undefined = undefined // once it is open
   readonly #look = () => this.#checkTime()
   #totalTimeoutMs: number
   #isOpening: boolean
@@ -42,20 +40,25 @@ export class ProviderCall implements ByteStream {
   #waitingSince: number | undefined = undefined
   #rejectWait: ((reason: unknown) => void) | undefined = undefined
   #stopped: { reason: unknown } | undefined = undefined
-  #cancelDeadline: CancelDeadline
+  #cancelDeadline: CancelDeadline = () => {}
 
-  constructor(call: UpstreamCall, { fetch, clock, limits, stream = false }: ProviderCallOptions) {
-    const { headersTimeoutMs, silenceTimeoutMs } = limits
+  constructor({ clock, limits, stream = false }: ProviderCallOptions) {
     this.#clock = clock
     this.#limits = limits
-    this.#totalTimeoutMs = stream ? headersTimeoutMs : limits.totalTimeoutMs
+    this.#totalTimeoutMs = stream ? limits.headersTimeoutMs : limits.totalTimeoutMs
     this.#isOpening = stream
     this.#startedAt = clock.now()
-    this.#pending = startCall(fetch, call)
+  }
+
+  /** Makes the call, once, and keeps nothing of it: its body may be large. Resolves when the headers of the answer are here. */
+  open(call: UpstreamCall, fetch: UpstreamFetch): Promise<UpstreamAnswer> {
+    const { headersTimeoutMs, silenceTimeoutMs } = this.#limits
+    const pending = startCall(fetch, call)
+    this.#pending = pending
     // Never later than silence could end, so that nothing has to be set anew when the headers come.
     const firstMs = Math.min(headersTimeoutMs, silenceTimeoutMs, this.#totalTimeoutMs)
-    this.#cancelDeadline = startDeadline(clock, firstMs, this.#look)
-    this.answer = this.#wait(this.#pending.answer, (answer) => {
+    this.#cancelDeadline = startDeadline(this.#clock, firstMs, this.#look)
+    return this.#wait(pending.answer, (answer) => {
       this.#body = answer.body
       return new AnswerOf(answer, this)
     })
@@ -87,7 +90,7 @@ export class ProviderCall implements ByteStream {
     this.#stopped = { reason }
     this.#cancelDeadline()
     this.#rejectWait?.(reason)
-    this.#pending.cancel(reason)
+    this.#pending?.cancel(reason)
   }
 
   /** Replaces the total time-out, once the headers are here: the stream has begun, or turned out to be none. */

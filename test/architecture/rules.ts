@@ -5,6 +5,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/'],
   ['src/formats/', 'src/providers/', 'src/store/'],
   ['src/routing/', 'src/upstream/', 'src/listing/', 'src/usage/', 'src/sync/'],
+  ['src/codec/'],
   ['src/pipeline/', 'src/management/'],
   ['src/http/'],
   [
@@ -104,11 +105,13 @@ const FORMAT = /^src\/formats\/(?<format>[^/]+)\/(?:(?<side>client|provider)\/)?
 /** What every format is built on. */
 const SHARED_FORMATS = /^src\/formats\/(?:canonical|errors)\//
 
-/** The stations of a model request get data from each other, by `src/pipeline/run.ts`. */
+/** The stations of a model request, in the order in which it comes to them. Each may know those before it. */
+const STATIONS = ['targets', 'attempt', 'reply']
+
 function whyNotStation(path: string, target: string): string | undefined {
-  const from = STATION.exec(path)?.[1]
-  const to = STATION.exec(target)?.[1]
-  return from && to && from !== to ? 'stations of the pipeline do not import each other' : undefined
+  const from = STATIONS.indexOf(STATION.exec(path)?.[1] ?? '')
+  const to = STATIONS.indexOf(STATION.exec(target)?.[1] ?? '')
+  return from >= 0 && to > from ? `a request comes to ${STATIONS[to]}/ after ${STATIONS[from]}/` : undefined
 }
 
 const STATION = /^src\/pipeline\/([^/]+)\//

@@ -41,9 +41,30 @@ const TITLE = /^ *[a-z]\w*\(\s*(['"`])((?:(?!\1).|\\\1)+)\1,\s*(?:\{[^}]*\},\s*)
 const VERB =
   /^\S+: (?:is|are|was|has|have|does|may|can|cannot|says|takes|keeps|ends|reads|refuses|lets|hands|holds|gives|waits|makes|goes|runs|reports|fails|cuts|sends|reaches|passes|finds|costs|asks|answers (?!are|is|of|to|with)|returns|stops|begins|shows|works|uses|needs|leaves|starts|changes (?!are|of|to)|loses) /
 
-/** Groups of files that import each other, directly or by way of others, types included; one line a group. */
+/** Groups of files that import each other, directly or by way of others, but for types; one line a group. */
 export function importCycles(files: ReadonlyMap<string, string>): string[] {
-  const imports = new Map([...files].map(([path, text]) => [path, importsOf(path, text).filter((to) => files.has(to))]))
+  const imports = [...files].map(([path, text]): [string, string[]] => [
+    path,
+    parseSource(path, text, () => false).imports.flatMap(({ target, isTypeOnly }) => (isTypeOnly ? [] : target)),
+  ])
+  return cyclesOf(new Map(imports.map(([path, targets]) => [path, targets.filter((target) => files.has(target))])))
+}
+
+/** Groups of folders of `src` whose files import each other, types included; one line a group. */
+export function folderCycles(files: ReadonlyMap<string, string>): string[] {
+  const imports = new Map<string, string[]>()
+  for (const [path, text] of files) {
+    const folder = folderOf(path)
+    if (!folder) continue
+    const targets = parseSource(path, text, () => false).imports.flatMap(({ target }) => folderOf(target) ?? [])
+    imports.set(folder, [...(imports.get(folder) ?? []), ...targets.filter((target) => target !== folder)])
+  }
+  return cyclesOf(imports)
+}
+
+const folderOf = (path: string): string | undefined => /^src\/[^/]+(?=\/)/.exec(path)?.[0]
+
+function cyclesOf(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const reachable = new Map([...imports.keys()].map((path) => [path, reachableFrom(path, imports)]))
   const groups = [...imports.keys()]
     .filter((path) => reachable.get(path)?.has(path))
@@ -54,9 +75,6 @@ export function importCycles(files: ReadonlyMap<string, string>): string[] {
     return Boolean(reachable.get(path)?.has(other) && reachable.get(other)?.has(path))
   }
 }
-
-const importsOf = (path: string, text: string): string[] =>
-  parseSource(path, text, () => false).imports.map(({ target }) => target)
 
 function reachableFrom(path: string, imports: ReadonlyMap<string, readonly string[]>): Set<string> {
   const found = new Set<string>()

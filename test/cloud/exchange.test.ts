@@ -1,6 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { gatewayError } from '../../src/errors.ts'
-import { createGatewayWith } from '../../src/gateway.ts'
+import { createGatewayWith, NO_STEPS } from '../../src/gateway.ts'
 import { parseMirrored } from '../../src/management/mirror-input.ts'
 import { createWritableStore } from '../../src/store/writable-store.ts'
 import { gatewayId } from '../../src/sync/cryptography.ts'
@@ -24,7 +24,7 @@ async function openWorld(options: Parameters<typeof openProxy>[0] = {}) {
   const client = await world.enrolled()
   const { gateway, store: plain } = createGatewayWith(
     { storage: memoryStorage(), clock: world.clock, logger: false },
-    { afterKey: [], aroundAttempt: [], atEnd: [] },
+    NO_STEPS,
   )
   const store = createWritableStore(plain, world.clock)
   const id = await gatewayId(client.kept.publicKey)

@@ -4,7 +4,7 @@ import { requireKey } from '../../src/cloud/front.ts'
 import { createMirrors } from '../../src/cloud/mirrors.ts'
 import { createScopes } from '../../src/cloud/scope.ts'
 import { createTenants } from '../../src/cloud/tenants.ts'
-import { createGatewayWith } from '../../src/gateway.ts'
+import { createGatewayWith, NO_STEPS } from '../../src/gateway.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -22,7 +22,7 @@ async function openWorld(ids: string[]) {
     mirrors,
     maxOpen: 2,
     makeGateway(scope) {
-      const steps = { afterKey: [requireKey], aroundAttempt: [], atEnd: [] }
+      const steps = { ...NO_STEPS, afterKey: [requireKey] }
       const made = createGatewayWith({ storage: scope, clock, logger: false }, steps)
       const { close } = made.gateway
       const name = `gateway ${++count}`

@@ -1,4 +1,4 @@
-import { maySpeakOfErrors } from '../../src/pipeline/codec/stream-errors.ts'
+import { maySpeakOfErrors } from '../../src/codec/stream-errors.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('marks of an error among events')

@@ -59,17 +59,20 @@ test('each attempt, each usage and each request once, with its facts', async () 
       },
     ]
     assert.equal(world.told.attempts, attempts)
+    const outputTokens = stream ? 3 : 1
+    const usage = { inputTokens: 7, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
     const request = {
+      id: world.told.requests[0]?.id,
+      end: 'complete',
       path: '/v1/chat/completions',
       ...times,
       status: 200,
       streamed: stream,
-      attempts,
+      attempts: [attempts[0], { ...attempts[1], usage }],
       keyId,
       model: 'chain',
     }
     assert.equal(world.told.requests, [request])
-    const outputTokens = stream ? 3 : 1
     assert.equal(world.told.usages, [
       {
         requestedModel: 'chain',
@@ -80,11 +83,7 @@ test('each attempt, each usage and each request once, with its facts', async () 
         streamed: stream,
         ...times,
         keyId,
-        inputTokens: 7,
-        outputTokens,
-        cacheReadTokens: 0,
-        cacheWriteTokens: 0,
-        reasoningTokens: 0,
+        ...usage,
         costUsd: (7 * 2 + outputTokens * 10) / 1_000_000,
       },
     ])

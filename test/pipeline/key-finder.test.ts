@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { createKeyFinder } from '../../src/pipeline/secrets.ts'
+import { createKeyFinder } from '../../src/codec/secrets.ts'
 import { cpuMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 

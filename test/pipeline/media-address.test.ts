@@ -1,4 +1,4 @@
-import { addressProblem } from '../../src/pipeline/codec/download.ts'
+import { addressProblem } from '../../src/codec/download.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('addresses that the gateway fetches from')

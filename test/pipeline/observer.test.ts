@@ -7,7 +7,7 @@ const test = suite('the observer')
 function observe(hooks: Hooks) {
   const lines: unknown[][] = []
   const log = (...line: unknown[]) => void lines.push(line)
-  return { lines, observer: createObserver([hooks], { warn: log, error: log }, createBackground(log)) }
+  return { lines, observer: createObserver(hooks, { warn: log, error: log }, createBackground(log)) }
 }
 
 test('the observer makes no record that no hook hears of', () => {

@@ -1,7 +1,6 @@
+import { relayStream, type StreamEnd } from '../../src/codec/relay.ts'
 import { newStreamProgress } from '../../src/formats/format.ts'
 import { openaiChat } from '../../src/formats/openai-chat/format.ts'
-import { relayStream } from '../../src/pipeline/codec/relay.ts'
-import type { StreamEnd } from '../../src/pipeline/failure.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/answers.ts'
 import { chunksOf } from './support/raw.ts'
@@ -55,7 +54,7 @@ test('what it fails at while it reads the end of a stream that it passes on is r
   const observe = () => {
     throw new RangeError('too odd')
   }
-  const committed = { head: [new TextEncoder().encode(chatEvents()[0])], watch: { ...newStreamProgress(), observe } }
+  const committed = { head: [new TextEncoder().encode(chatEvents()[0])], state: { ...newStreamProgress(), observe } }
   for (const leaves of [false, true]) {
     const ends: StreamEnd[] = []
     const terms = {

@@ -1,22 +1,30 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { gatewayError } from '../../src/errors.ts'
-import { createGatewayWith, type Steps } from '../../src/gateway.ts'
-import type { UsageRecord } from '../../src/usage/record.ts'
+import { createGatewayWith, NO_STEPS, type Steps } from '../../src/gateway.ts'
+import type { AttemptRecord, RequestRecord } from '../../src/pipeline/records.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 
 const test = suite('steps that stand between the parts of the gateway')
 
-const none: Steps = { afterKey: [], aroundAttempt: [], atEnd: [] }
-
 /** A gateway with these steps and two connections, of which the first always fails. */
-async function open(steps: Partial<Steps>) {
+async function open(steps: Partial<Steps>, events = chatEvents()) {
   const up = fakeUpstream(({ url, body }) => {
     if (url.hostname === 'one.test') return json({ error: { message: 'Overloaded' } }, 503)
-    return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
+    return JSON.parse(body).stream ? sse(events) : json(chatAnswer())
   })
-  const { gateway } = createGatewayWith({ storage: memoryStorage(), fetch: up, logger: false }, { ...none, ...steps })
+  const requests: RequestRecord[] = []
+  const { gateway } = createGatewayWith(
+    {
+      storage: memoryStorage(),
+      fetch: up,
+      logger: false,
+      allowedOrigins: ['https://page.test'],
+      hooks: { onRequest: (record) => void requests.push(record) },
+    },
+    { ...NO_STEPS, ...steps },
+  )
   for (const provider of ['openai-compatible-one', 'openai-compatible-two'])
     await gateway.api.connections.create({
       provider,
@@ -25,16 +33,33 @@ async function open(steps: Partial<Steps>) {
     })
   await gateway.api.combos.create({ name: 'both', models: ['one/m', 'two/m'] })
   const { key, id } = await gateway.api.keys.create({ name: 'me' })
-  const chat = (body: object) =>
-    gateway.fetch('http://gateway/v1/chat/completions', {
+  const post = (path: string, body: object, init: RequestInit = {}) =>
+    gateway.fetch(`http://gateway${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'both', messages: [{ role: 'user', content: 'Hi' }], ...body }),
+      ...init,
     })
-  return { gateway, chat, up, keyId: id }
+  const chat = (body: object, init?: RequestInit) => post('/v1/chat/completions', body, init)
+  return { gateway, post, chat, up, requests, keyId: id }
 }
 
-test('a limit after the key refuses a request before its route, in the format of the client', async () => {
+/** What the steps around attempts see, in order, as `<provider> <outcome> <output tokens>`. */
+function settling(events: string[]): Pick<Steps, 'aroundAttempt'> {
+  return {
+    aroundAttempt: [
+      async ({ target }, next) => {
+        const provider = target.provider.slice(18)
+        events.push(`reserve ${provider}`)
+        events.push(`${provider} ${shown(await next())}`)
+      },
+    ],
+  }
+}
+
+const shown = ({ outcome, usage }: AttemptRecord) => `${outcome} ${usage?.outputTokens ?? '-'}`
+
+test('a step after the key refuses a request before its route, in the format of the client', async () => {
   const seen: Array<string | undefined> = []
   const { chat, up, keyId } = await open({
     afterKey: [
@@ -54,30 +79,173 @@ test('a limit after the key refuses a request before its route, in the format of
   assert.equal(seen, [keyId, keyId])
 })
 
-test('a step around attempts reserves before each one and settles after it', async () => {
-  const events: string[] = []
-  const { chat } = await open({
-    aroundAttempt: [
-      async ({ target }, next) => {
-        const { provider } = target.route.target
-        events.push(`reserve ${provider.slice(18)}`)
-        const outcome = await next()
-        events.push(`settle ${provider.slice(18)} ${outcome.kind}`)
-        return outcome
+test('a step around requests refuses with any status in the format of each client, before a provider is called', async () => {
+  const { post, up, requests, keyId } = await open({
+    aroundRequest: [
+      async () => {
+        throw gatewayError('FORBIDDEN', { status: 402, message: 'Nothing is left.', headers: { 'x-left': '0' } })
       },
     ],
   })
-  assert.is((await chat({})).status, 200)
-  assert.equal(events, ['reserve one', 'settle one failed', 'reserve two', 'settle two answered'])
+  const paths = [
+    '/v1/chat/completions',
+    '/v1/completions',
+    '/v1/messages',
+    '/v1/messages/count_tokens',
+    '/v1/responses',
+    '/v1/responses/compact',
+    '/v1beta/models/both:generateContent',
+    '/v1/models/both:streamGenerateContent',
+  ]
+  for (const path of paths) {
+    const reply = await post(path, {})
+    const body = await reply.json()
+    assert.equal([reply.status, reply.headers.get('x-left')], [402, '0'], path)
+    assert.match(JSON.stringify(body), 'Nothing is left.')
+    assert.is(path.includes('messages'), body.type === 'error')
+    assert.is(path.includes(':'), typeof body.error.code === 'number')
+  }
+  assert.is(up.calls.length, 0)
+  assert.equal(
+    requests.map(({ status, end, error, keyId: id }) => [status, end, error, id]),
+    paths.map(() => [402, 'refused', 'FORBIDDEN', keyId]),
+  )
 })
 
-test('a step at the end gets the usage of each request, of a stream after its last byte', async () => {
-  const records: UsageRecord[] = []
-  const { chat, keyId } = await open({ atEnd: [{ onUsage: (record) => void records.push(record) }] })
-  await (await chat({})).text()
+test('steps around requests see model requests alone, and may add headers to their replies', async () => {
+  const seen: string[] = []
+  const { gateway, chat } = await open({
+    aroundRequest: [
+      async ({ endpoint, key, log }, next) => {
+        seen.push(`${endpoint.operation.name} ${key?.name} ${log.id.length}`)
+        const reply = await next()
+        reply.headers['x-remaining'] = '9'
+        return reply
+      },
+    ],
+  })
+  const origin = { origin: 'https://page.test', 'access-control-request-method': 'POST' }
+  for (const [method, path] of [
+    ['GET', '/v1/models'],
+    ['GET', '/v1/nothing'],
+    ['HEAD', '/v1/chat/completions'],
+    ['OPTIONS', '/v1/chat/completions'],
+    ['POST', '/v1/models/both:unknown'],
+  ] as const)
+    await gateway.fetch(`http://gateway${path}`, { method, headers: origin })
+  assert.equal(seen, [])
+  for (const stream of [false, true]) {
+    const reply = await chat({ stream })
+    assert.is(reply.headers.get('x-remaining'), '9')
+    await reply.text()
+  }
+  assert.equal(seen, ['generate me 36', 'generate me 36'])
+})
+
+test('a step around attempts reserves before each one, and settles when its last byte is out, with its usage', async () => {
+  const events: string[] = []
+  const { chat } = await open(settling(events))
+  assert.is((await chat({})).status, 200)
+  assert.equal(events, ['reserve one', 'one server -', 'reserve two', 'two answered 1'])
+  events.length = 0
   const streaming = await chat({ stream: true })
-  assert.is(records.length, 1)
+  assert.equal(events, ['reserve one', 'one server -', 'reserve two'])
   await streaming.text()
-  assert.is(records.length, 2)
-  for (const { keyId: id, requestedModel } of records) assert.equal([id, requestedModel], [keyId, 'both'])
+  assert.is(events.at(-1), 'two answered 3')
+})
+
+test('an attempt settles once when its stream breaks off, and when its client leaves amid the stream or before it', async () => {
+  const events: string[] = []
+  const { chat, requests } = await open(settling(events), chatEvents().slice(0, 3))
+  await (await chat({ model: 'two/m', stream: true })).text()
+  const left = await chat({ model: 'two/m', stream: true })
+  await left.body?.cancel()
+  const leaving = new AbortController()
+  const waiting = chat({ model: 'two/m' }, { signal: leaving.signal })
+  leaving.abort()
+  await waiting.catch(() => {})
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  assert.is(
+    events.filter((event) => event === 'reserve two').length,
+    events.filter((event) => /^two /.test(event)).length,
+  )
+  assert.equal(
+    requests.map(({ end }) => end),
+    ['cut', 'aborted', 'aborted'],
+  )
+})
+
+test('a target that a step refuses is passed over, and the steps around it learn that it was not called', async () => {
+  const events: string[] = []
+  const { aroundAttempt } = settling(events)
+  const { chat, up } = await open({
+    aroundAttempt: [
+      ...aroundAttempt,
+      async ({ target }, next) => {
+        if (target.provider.endsWith('one')) throw gatewayError('FORBIDDEN', { message: 'Not this one.' })
+        return next()
+      },
+    ],
+  })
+  const reply = await chat({})
+  assert.equal([reply.status, up.providers], [200, ['two']])
+  assert.is(
+    reply.headers.get('x-signalbox-attempts'),
+    'openai-compatible-one/m=skipped:refused;via=both:fallback, openai-compatible-two/m=200',
+  )
+  assert.equal(events, ['reserve one', 'one refused -', 'reserve two', 'two answered 1'])
+})
+
+test('the client reads the first refusal when all targets are refused, and the failure of a target that was called', async () => {
+  const refusing = (name: string): Pick<Steps, 'aroundAttempt'> => ({
+    aroundAttempt: [
+      async ({ target }, next) => {
+        if (target.provider.includes(name))
+          throw gatewayError('FORBIDDEN', { status: 402, message: `Not ${target.provider}.` })
+        return next()
+      },
+    ],
+  })
+  const all = await (await open(refusing('compatible'))).chat({})
+  assert.equal([all.status, (await all.json()).error.message], [402, 'Not openai-compatible-one.'])
+  const second = await (await open(refusing('two'))).chat({})
+  assert.equal([second.status, (await second.json()).error.message], [503, 'Overloaded'])
+})
+
+test('a step that fails by itself is reported, refuses its target before the attempt, and changes nothing after it', async () => {
+  for (const isBefore of [true, false]) {
+    const events: string[] = []
+    const { aroundAttempt } = settling(events)
+    const { chat } = await open({
+      aroundAttempt: [
+        ...aroundAttempt,
+        async (_, next) => {
+          if (!isBefore) await next()
+          throw new Error('broken')
+        },
+      ],
+    })
+    const reply = await chat({ model: 'two/m' })
+    assert.is(reply.status, isBefore ? 500 : 200)
+    assert.equal(events, ['reserve two', isBefore ? 'two refused -' : 'two answered 1'])
+  }
+})
+
+test('a step learns when all of a request is over, of a stream after its last byte', async () => {
+  const ended: string[] = []
+  const { chat } = await open({
+    aroundRequest: [
+      (request, next) => {
+        request.log.onEnd(({ status, end }) => ended.push(`${status} ${end}`))
+        return next()
+      },
+    ],
+  })
+  await chat({})
+  assert.equal(ended, ['200 complete'])
+  const streaming = await chat({ stream: true })
+  assert.is(ended.length, 1)
+  await streaming.text()
+  await chat({ model: 'nothing/here' })
+  assert.equal(ended, ['200 complete', '200 complete', '404 refused'])
 })

@@ -1,5 +1,5 @@
+import { StreamTail } from '../../src/codec/tail.ts'
 import { newStreamProgress } from '../../src/formats/format.ts'
-import { StreamTail } from '../../src/pipeline/codec/tail.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 

@@ -13,7 +13,11 @@ const bare = { status: 200, headers: new Headers() }
 const smallJson = { headers: { 'content-type': 'application/json', 'content-length': '2' } }
 const limits = { headersTimeoutMs: 1_000, silenceTimeoutMs: 1_000, totalTimeoutMs: 1_000 }
 
-const callBy = (fetch: UpstreamFetch) => new ProviderCall(request, { fetch, clock: fakeClock(), limits })
+/** A call that is open, and its answer. */
+function callBy(fetch: UpstreamFetch) {
+  const call = new ProviderCall({ clock: fakeClock(), limits })
+  return Object.assign(call, { answer: call.open(request, fetch) })
+}
 
 /** What a promise has rejected with. */
 const rejection = (work: Promise<unknown> = Promise.resolve()): Promise<unknown> =>

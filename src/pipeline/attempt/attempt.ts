@@ -1,55 +1,48 @@
+import type { Codec } from '../../codec/codec.ts'
+import { failureOfError, unreadableCredential } from '../../codec/failure.ts'
+import type { FailedResponse, ReceivedResponse } from '../../codec/response.ts'
+import { redact, secretsOf } from '../../codec/secrets.ts'
 import { gatewayError } from '../../errors.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
+import { Scope } from '../../lib/scope.ts'
 import type { Route } from '../../routing/group.ts'
 import { ProviderCall } from '../../upstream/call.ts'
 import { upstreamCall } from '../../upstream/request.ts'
-import type { Cancellable } from '../client.ts'
-import { failureOfError, unreadableCredential } from '../failure.ts'
-import type { AttemptLog } from '../log.ts'
-import { redact, secretsOf } from '../secrets.ts'
-import type {
-  Answered,
-  Codec,
-  Failed,
-  FailedResponse,
-  ModelRequest,
-  Outcome,
-  ReceivedResponse,
-  Target,
-} from '../types.ts'
+import type { AttemptLog } from '../attempt-log.ts'
+import type { Answered, Failed, Outcome, Target } from '../outcome.ts'
+import type { ModelRequest } from '../request.ts'
+import { attemptWithin } from '../steps.ts'
 import { receive } from './receive.ts'
 
 /**
  * A call to one target, which reports to the log of the request. Further calls that only leave out refused options, or that need a summary
  * first, belong to it.
  */
-export class Attempt implements Cancellable {
+export class Attempt {
   readonly route: Route
-  /** Failures are outcomes; rejects only when the client no longer waits, or another attempt was faster. */
-  readonly outcome: Promise<Outcome>
+  /** Ends when the client no longer waits, or another attempt was faster. */
+  readonly #scope = new Scope()
   readonly #request: ModelRequest
-  readonly #target: Target
   readonly #log: AttemptLog
+  readonly #codec: Codec
   #call: ProviderCall | undefined = undefined
   #onCalled: () => void = () => {}
-  #rejectWait: ((reason: unknown) => void) | undefined = undefined
-  #isCalled = false
-  #isSuperseded = false
+  #hasBegun = false // its credential is at hand, and its provider is called next
 
-  constructor(request: ModelRequest, target: Target) {
+  constructor(request: ModelRequest, target: Target, codec: Codec) {
     this.route = target.route
     this.#request = request
-    this.#target = target
-    this.#log = request.log.attempt(target, request)
-    const { aroundAttempt } = request.context
-    const run = aroundAttempt.reduceRight<() => Promise<Outcome>>(
-      (next, step) => () => step({ request, target }, next),
-      () => this.#run(),
-    )
-    this.outcome = run()
+    this.#codec = codec
+    this.#log = request.log.attempt(target, codec)
   }
 
-  /** Resolves when the call is made. */
+  /** Makes the attempt. Failures are outcomes; rejects only when the client no longer waits, or another attempt was faster. */
+  run(): Promise<Outcome> {
+    const { aroundAttempt } = this.#request.context
+    return aroundAttempt.length === 0 ? this.#run() : this.#runWithin(aroundAttempt)
+  }
+
+  /** Resolves when the provider is called. */
   called(): Promise<void> {
     if (this.#call) return Promise.resolve()
     return new Promise((resolve) => {
@@ -57,51 +50,73 @@ export class Attempt implements Cancellable {
     })
   }
 
-  cancel(reason: unknown): void {
-    const { gone } = this.#request.client
-    if (gone && this.#isCalled) this.#log.cancelled(gone) // at once, as the record of the request ends now and must contain it
-    this.#rejectWait?.(reason)
-    this.#call?.cancel(reason)
+  /** It is not made after all. */
+  drop(): void {
+    this.#log.release()
   }
 
-  /** Cancels it, as another attempt was faster. */
+  /** Ends it, as another attempt was faster. */
   supersede(): void {
-    this.#isSuperseded = true
-    if (!this.#isCalled) return // it has not called the provider, and will not
-    this.#call?.cancel(SUPERSEDED)
-    this.#log.superseded()
+    if (this.#hasBegun) this.#log.superseded()
+    this.#scope.end(SUPERSEDED)
+  }
+
+  /** The steps go on until the attempt has settled; its outcome is there before. */
+  #runWithin(steps: ModelRequest['context']['aroundAttempt']): Promise<Outcome> {
+    const { route } = this
+    const request = this.#request
+    return new Promise((resolve, reject) => {
+      const attempt = { request, target: route.target }
+      void attemptWithin(steps, attempt, {
+        make: () => {
+          const settled = this.#log.settled()
+          this.#run().then(resolve, reject)
+          return settled
+        },
+        refuse: (error) => {
+          resolve({ kind: 'refused', route, error })
+          return this.#log.refused(error)
+        },
+        onError: request.context.observer.onError,
+      })
+    })
   }
 
   async #run(): Promise<Outcome> {
-    const log = this.#log
     const { client } = this.#request
-    let isAnswered = false
+    const leave = (reason: unknown) => {
+      if (client.gone && this.#hasBegun) this.#log.cancelled(client.gone) // at once, as the record of the request ends now and has to have it
+      this.#scope.end(reason)
+    }
+    client.scope.add(leave)
     try {
-      const prepared = await this.#prepare(this.#target.codec)
-      const end = client.gone ?? (this.#isSuperseded ? SUPERSEDED : undefined)
-      if (end) {
-        this.#target.permit.dropped()
-        throw end
-      }
-      this.#isCalled = true
+      const prepared = await this.#prepare(this.#codec)
+      this.#unlessEnded()
+      this.#hasBegun = true
       const outcome = 'kind' in prepared ? this.#failed(prepared) : await this.#outcomeOf(prepared)
-      if (this.#isSuperseded) throw SUPERSEDED
-      if (client.gone) {
-        log.cancelled(client.gone)
-        throw client.gone
-      }
-      if (outcome.kind === 'answered') log.answered(outcome.response.kind, outcome.response.head.status)
-      else log.failed(outcome.failure, { sentStatus: outcome.head?.status, isEmpty: outcome.empty !== undefined })
-      isAnswered = outcome.kind === 'answered'
+      this.#unlessEnded()
+      if (outcome.kind === 'answered') this.#log.answered(outcome.response.kind, outcome.response.head.status)
+      else
+        this.#log.failed(outcome.failure, {
+          sentStatus: outcome.head?.status,
+          ...(outcome.empty && { empty: usageIn(outcome.empty) }),
+        })
       return outcome
+    } catch (thrown) {
+      this.#log.release()
+      throw thrown
     } finally {
-      if (!isAnswered) log.released()
+      client.scope.remove(leave)
     }
   }
 
+  #unlessEnded(): void {
+    if (this.#scope.hasEnded) throw this.#scope.reason
+  }
+
   /** The outcome of a call, and of further ones that its response asks for. */
-  async #outcomeOf(first: UpstreamCall): Promise<Outcome> {
-    let { codec } = this.#target
+  async #outcomeOf(first: UpstreamCall): Promise<Answered | Failed> {
+    let codec = this.#codec
     let call = first
     let corrections = 0
     try {
@@ -134,12 +149,12 @@ export class Attempt implements Cancellable {
   ): Promise<Codec | undefined> {
     if (received.kind === 'whole' && next) {
       const codec = await next(received)
-      if (this.#isSuperseded || this.#request.client.gone) throw gatewayError('CLIENT_CLOSED_REQUEST')
+      if (this.#scope.hasEnded) throw gatewayError('CLIENT_CLOSED_REQUEST')
       return codec
     }
     if (received.kind !== 'failure' || !withoutRefused || corrections === MAX_CORRECTIONS) return undefined
-    const codec = await this.#unlessCancelled(withoutRefused(received))
-    return this.#isSuperseded || this.#request.client.gone ? undefined : codec
+    const codec = await this.#scope.race(withoutRefused(received))
+    return this.#scope.hasEnded ? undefined : codec
   }
 
   /**
@@ -147,38 +162,41 @@ export class Attempt implements Cancellable {
    * connection.
    */
   async #prepare({ request }: Codec): Promise<UpstreamCall | FailedResponse> {
-    const { context, client } = this.#request
+    const { context } = this.#request
     const { target } = this.route
     const { cloud } = target
     let apiKey: string | undefined
     try {
-      apiKey = await this.#unlessCancelled(context.apiKeyOf(target.connection))
+      apiKey = await this.#scope.race(context.apiKeyOf(target.connection))
     } catch (thrown) {
-      if (!client.gone) context.observer.onError(thrown)
+      if (!this.#scope.hasEnded) context.observer.onError(thrown)
       return { kind: 'failure', failure: unreadableCredential }
     }
     try {
       if (!cloud) return upstreamCall(target, apiKey, request)
-      return await this.#unlessCancelled(context.cloudCall(request, { cloud, target, apiKey, fetch: context.fetch }))
+      return await this.#scope.race(context.cloudCall(request, { cloud, target, apiKey, fetch: context.fetch }))
     } catch (thrown) {
       return failedBy(thrown)
     }
   }
 
   #receive(prepared: UpstreamCall, codec: Codec): Promise<ReceivedResponse | FailedResponse> {
-    const { context, call } = this.#request
+    const { context, call: asked } = this.#request
     const { fetch, clock, limits } = context
-    const stream = call.stream && !codec.next
-    this.#call = new ProviderCall(prepared, { fetch, clock, limits, stream })
+    const stream = asked.stream && !codec.next
+    const call = new ProviderCall({ clock, limits, stream })
+    this.#scope.add((reason) => call.cancel(reason))
+    this.#call = call
+    const opening = call.open(prepared, fetch)
     this.#onCalled()
-    const { format, operation = call.endpoint.operation } = codec
-    return receive(this.#call, { format, operation, clock, limits, stream })
+    const { format, operation = asked.endpoint.operation } = codec
+    return receive(opening, call, { format, operation, clock, limits, stream })
   }
 
   /** The outcome of a response that is a failure. */
   async #readFailure(received: FailedResponse, codec: Codec, call: UpstreamCall): Promise<Failed> {
     const { knownKeys } = this.#request.context
-    const secrets = [...secretsOf(call), ...(await this.#unlessCancelled(knownKeys.list()))]
+    const secrets = [...secretsOf(call), ...(await this.#scope.race(knownKeys.list()))]
     const failed = codec.readFailure(redact(received, { provider: this.route.target.provider, secrets }))
     const { empty } = failed
     return this.#failed(failed, empty && this.#answered(empty, codec, call, { isRead: false }))
@@ -210,21 +228,16 @@ export class Attempt implements Cancellable {
   #failed({ failure, head }: FailedResponse, empty?: Answered): Failed {
     return { kind: 'failed', route: this.route, failure, ...(head && { head }), ...(empty && { empty }) }
   }
-
-  /** The result of the work; rejects when the attempt is cancelled first. */
-  #unlessCancelled<T>(work: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#rejectWait = reject
-      work.then(resolve, reject)
-    })
-  }
 }
 
 /** The failure that an error stands for. */
 const failedBy = (thrown: unknown): FailedResponse => ({ kind: 'failure', failure: failureOfError(thrown) })
 
+/** What an empty answer has cost, as far as it is known: the usage of a stream is not read before the client gets it. */
+const usageIn = ({ response }: Answered) => (response.kind === 'whole' ? { usage: response.usage } : {})
+
 /** How often one attempt leaves out a refused option: some targets name only one at a time. */
 const MAX_CORRECTIONS = 3
 
-/** The reason by which a slower attempt is cancelled; it is never reported. */
+/** The reason by which a slower attempt ends; it is never reported. */
 const SUPERSEDED = Symbol('superseded')

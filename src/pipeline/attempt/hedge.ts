@@ -1,95 +1,101 @@
 import { startDeadline } from '../../lib/deadline.ts'
-import type { Failed, ModelRequest, Outcome, Target, TargetSequence } from '../types.ts'
-import { Attempt } from './attempt.ts'
+import type { HedgeBudget } from '../../routing/budget.ts'
+import type { Route } from '../../routing/group.ts'
+import type { Clock } from '../../types.ts'
+import type { Failed, Outcome, RefusedTarget } from '../outcome.ts'
+import type { ModelRequest } from '../request.ts'
+import type { Attempt } from './attempt.ts'
 
-/**
- * Tries a target and, where its combo hedges, the next one beside it when there is no answer within the time of 95 % of its answers. Of two
- * failures the one that it does not resolve to is noted in `targets`. Rejects only when the client no longer waits.
- */
-export function attempt(request: ModelRequest, target: Target, targets: TargetSequence): Promise<Outcome> {
-  const delayMs = hedgeDelay(request, target)
-  const first = new Attempt(request, target)
-  targets.begun()
-  request.client.follows(first)
-  return delayMs === undefined ? first.outcome : hedged(request, first, { delayMs, targets })
+/** A second attempt beside one that is slow. */
+export interface Hedge extends HedgeTerms {
+  /** In ms, from the call of the first provider. */
+  delayMs: number
+  clock: Clock
+  budget: HedgeBudget
 }
 
-/** In ms; `undefined` if no combo on the route hedges, or the target's speed is unknown. */
-function hedgeDelay({ call, context }: ModelRequest, { route }: Target): number | undefined {
-  for (let step = route.via; step; step = step.before)
-    if (step.group.hedge) return context.targetStats.p95Of(route.target, call.stream)
+/** Where the second attempt comes from, and where the failure goes that is not the outcome. */
+interface HedgeTerms {
+  /** The attempt at another target, ready to be made; `undefined` where there is none. */
+  next(): Promise<Attempt | undefined>
+  noted(failed: Failed | RefusedTarget): void
+}
+
+/**
+ * The hedge of an attempt on this route, which begins when there is no answer within the time of 95 % of the target's answers; `undefined` if
+ * no combo on the route hedges, or the target's speed is unknown.
+ */
+export function hedgeOf({ call, context }: ModelRequest, route: Route, terms: HedgeTerms): Hedge | undefined {
+  for (let step = route.via; step; step = step.before) {
+    if (!step.group.hedge) continue
+    const { targetStats, clock, hedgeBudget: budget } = context
+    const delayMs = targetStats.p95Of(route.target, call.stream)
+    return delayMs === undefined ? undefined : { ...terms, delayMs, clock, budget }
+  }
   return undefined
 }
 
-/** The outcome of an attempt and, if that takes longer than `delayMs`, of one beside it. */
-async function hedged(
-  request: ModelRequest,
-  first: Attempt,
-  { delayMs, targets }: { delayMs: number; targets: TargetSequence },
-): Promise<Outcome> {
-  return (await isSlower(request, first, delayMs)) ? attemptBeside(request, first, targets) : first.outcome
+/** The outcome of an attempt and, if that is slow, of one beside it. Rejects only when the client no longer waits. */
+export async function hedged(first: Attempt, hedge: Hedge): Promise<Outcome> {
+  const running = first.run()
+  const isSlow = await isSlower(first, running, hedge)
+  return isSlow ? besideSlow(first, running, hedge) : running
 }
 
-/** Resolves to whether the attempt has neither answered nor failed `ms` after its call was made. */
-async function isSlower({ context }: ModelRequest, first: Attempt, ms: number): Promise<boolean> {
-  const { outcome } = first
-  await Promise.race([first.called(), outcome.catch(() => {})])
+/** Resolves to whether the attempt has neither answered nor failed within the delay after its provider was called. */
+async function isSlower(first: Attempt, running: Promise<Outcome>, { clock, delayMs }: Hedge): Promise<boolean> {
+  await Promise.race([first.called(), running.catch(() => {})])
   return new Promise((resolve) => {
-    const cancelDeadline = startDeadline(context.clock, ms, () => resolve(true))
+    const cancelDeadline = startDeadline(clock, delayMs, () => resolve(true))
     const onTime = () => {
       cancelDeadline()
       resolve(false)
     }
-    outcome.then(onTime, onTime)
+    running.then(onTime, onTime)
   })
 }
 
-/** Tries the next target beside a slow attempt. The first answer wins, and the other attempt is cancelled. */
-async function attemptBeside(request: ModelRequest, first: Attempt, targets: TargetSequence): Promise<Outcome> {
-  const { hedgeBudget } = request.context
-  const coming = hedgeBudget.spend() ? targets.next({ hedge: true }) : undefined
-  const other = coming && (await unlessAnswered(first, coming))
-  if (!other) {
-    if (coming) hedgeBudget.giveBack()
-    return first.outcome
+/** Makes a second attempt beside a slow one. The first answer wins, and the other attempt ends. */
+async function besideSlow(first: Attempt, running: Promise<Outcome>, hedge: Hedge): Promise<Outcome> {
+  const { budget } = hedge
+  if (!budget.spend()) return running
+  const second = await unlessAnswered(running, hedge.next())
+  if (!second) {
+    budget.giveBack()
+    return running
   }
-  const second = new Attempt(request, other)
-  request.client.follows({
-    cancel(reason) {
-      first.cancel(reason)
-      second.cancel(reason)
-    },
-  })
-  const firstDone = first.outcome.then(() => first)
-  const secondDone = second.outcome.then(
-    () => second,
+  const runningToo = second.run()
+  const firstDone = running.then((outcome) => ({ outcome, slower: second, other: runningToo, isFirst: true }))
+  const secondDone = runningToo.then(
+    (outcome) => ({ outcome, slower: first, other: running, isFirst: false }),
     () => firstDone, // its credential cannot be decrypted, which does not concern the first attempt
   )
-  const faster = await Promise.race([firstDone, secondDone])
-  const slower = faster === first ? second : first
-  const outcome = await faster.outcome
+  const { outcome, slower, other, isFirst } = await Promise.race([firstDone, secondDone])
   // The first target may accept what the second refuses, and without hedging only the first would have been asked.
-  const isDecided = outcome.kind === 'answered' || (faster === first && isClientsFault(outcome))
+  const isDecided = outcome.kind === 'answered' || (isFirst && outcome.kind === 'failed' && isClientsFault(outcome))
   if (isDecided) {
     slower.supersede()
     return outcome
   }
-  targets.failed(outcome)
-  return slower.outcome
+  hedge.noted(outcome)
+  return other
 }
 
 const isClientsFault = ({ failure }: Failed) => failure.class === 'client'
 
-/** The target; `undefined` if the attempt answers while the target is prepared, which takes long if media have to be fetched. */
-async function unlessAnswered({ outcome }: Attempt, coming: Promise<Target | undefined>): Promise<Target | undefined> {
+/** The second attempt; `undefined` if the first answers while the other target is prepared, which takes long if media have to be fetched. */
+async function unlessAnswered(
+  running: Promise<Outcome>,
+  coming: Promise<Attempt | undefined>,
+): Promise<Attempt | undefined> {
   const prepared = coming.then(() => false)
-  const isOver = outcome.then(
+  const isOver = running.then(
     ({ kind }) => kind === 'answered' || prepared,
     () => true, // the client has left
   )
   if (!(await Promise.race([prepared, isOver]))) return coming
   coming.then(
-    (late) => late?.permit.dropped(),
+    (late) => late?.drop(),
     () => {}, // it is not needed any more
   )
   return undefined

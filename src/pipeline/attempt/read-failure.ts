@@ -1,3 +1,5 @@
+import { contentFailure, type Failure, levelOf, statusFor } from '../../codec/failure.ts'
+import type { FailedResponse } from '../../codec/response.ts'
 import { operatorAdvice } from '../../formats/errors/advice.ts'
 import { isEndpointMissing, lacksCompaction, meaningOf, readErrorAnswer } from '../../formats/errors/kinds.ts'
 import { contextWindowIn } from '../../formats/errors/window.ts'
@@ -6,8 +8,7 @@ import type { Operation } from '../../formats/operations.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream, UpstreamAnswer } from '../../lib/exchange.ts'
 import { isObject, tryParseShallow, tryStringify } from '../../lib/json.ts'
-import { contentFailure, type Failure, levelOf, statusFor } from '../failure.ts'
-import type { Expected, FailedResponse } from '../types.ts'
+import type { Expected } from './receive.ts'
 
 /** Error bodies are read up to this size, as the status and the beginning suffice. */
 const MAX_ERROR_BYTES = 64 * 1024

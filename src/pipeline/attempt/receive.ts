@@ -1,7 +1,10 @@
+import { failureOfError } from '../../codec/failure.ts'
+import type { FailedResponse, ReceivedResponse } from '../../codec/response.ts'
+import type { UpstreamFormat } from '../../formats/format.ts'
+import type { Operation } from '../../formats/operations.ts'
 import type { UpstreamAnswer } from '../../lib/exchange.ts'
 import type { ProviderCall } from '../../upstream/call.ts'
-import { failureOfError } from '../failure.ts'
-import type { Expected, FailedResponse, ReceivedResponse } from '../types.ts'
+import type { PipelineContext } from '../context.ts'
 import { readErrorStatus } from './read-failure.ts'
 import { objectIn, readBytes, receiveStream } from './received.ts'
 import { receiveMislabelled, receiveNoObject, receiveUnasked, receiveUncommitted } from './unexpected.ts'
@@ -9,10 +12,21 @@ import { receiveMislabelled, receiveNoObject, receiveUnasked, receiveUncommitted
 /** The body of an error is read for so long, in ms, as the status suffices. */
 const ERROR_BODY_MS = 5_000
 
+/** What a call asks for, and how large the response may be. */
+export interface Expected extends Pick<PipelineContext, 'clock' | 'limits'> {
+  format: UpstreamFormat
+  stream: boolean
+  operation: Operation
+}
+
 /** Reads the response to a call: to its end, or a stream to its first content. Never rejects: every error is a failure with a class. */
-export async function receive(call: ProviderCall, expected: Expected): Promise<ReceivedResponse | FailedResponse> {
+export async function receive(
+  opening: Promise<UpstreamAnswer>,
+  call: ProviderCall,
+  expected: Expected,
+): Promise<ReceivedResponse | FailedResponse> {
   try {
-    const head = await call.answer
+    const head = await opening
     if (head.status < 200 || head.status > 299) {
       call.limitRemaining(ERROR_BODY_MS)
       return await readErrorStatus(head, expected)

@@ -1,3 +1,5 @@
+import { answerTooLarge, emptyAnswer } from '../../codec/failure.ts'
+import type { Committed, FailedResponse, ReceivedResponse, WholeResponse } from '../../codec/response.ts'
 import { endsTurn, hasText } from '../../formats/errors/empty.ts'
 import type { EmbeddedError, UpstreamFormat } from '../../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, readAll } from '../../lib/bytes.ts'
@@ -5,9 +7,8 @@ import { type ByteStream, NO_BYTES, type UpstreamAnswer } from '../../lib/exchan
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { eventTooLong, MAX_EVENT, sseFraming } from '../../lib/sse.ts'
 import type { ProviderCall } from '../../upstream/call.ts'
-import { answerTooLarge, emptyAnswer } from '../failure.ts'
-import type { Committed, Expected, FailedResponse, ReceivedResponse, WholeResponse } from '../types.ts'
 import { readEmbeddedError } from './read-failure.ts'
+import type { Expected } from './receive.ts'
 
 /** The bytes of a response. Rejects as its body does, and when it is too large. */
 export const readBytes = ({ body }: UpstreamAnswer, { limits }: Expected): Promise<Uint8Array> =>
@@ -45,12 +46,12 @@ export async function receiveStream(
   call: ProviderCall,
 ): Promise<ReceivedResponse | FailedResponse | NotCommitted> {
   const committed = await commitStream(head.body, format)
-  if ('watch' in committed && committed.watch.started) {
+  if ('state' in committed && committed.state.started) {
     call.setTotalTimeout(Number.POSITIVE_INFINITY)
     return { kind: 'stream', head, body: head.body, committed }
   }
   call.cancel(committed)
-  return 'watch' in committed ? emptyStream(head, committed) : committed
+  return 'state' in committed ? emptyStream(head, committed) : committed
 }
 
 /**
@@ -59,28 +60,28 @@ export async function receiveStream(
  * there is no content within 16 MiB.
  */
 async function commitStream(body: ByteStream, format: UpstreamFormat): Promise<Committed | NotCommitted> {
-  const watch = format.watchStream()
+  const state = format.watchStream()
   const head: Uint8Array[] = []
   let size = 0
   const { framing = sseFraming } = format
   let isUnread = true
   const parser = framing((event) => {
     isUnread = false
-    if (!watch.error) watch.observe(event) // after an error the stream cannot become an answer
+    if (!state.error) state.observe(event) // after an error the stream cannot become an answer
   })
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {
     head.push(chunk)
     size += chunk.length
     if (size > MAX_EVENT) throw eventTooLong()
     parser.push(chunk)
-    if (watch.error && !watch.started) return watch.error
-    if (watch.started) return { head, watch }
-    if (watch.closed) break
+    if (state.error && !state.started) return state.error
+    if (state.started) return { head, state }
+    if (state.closed) break
   }
   parser.end() // half an event, which is not JSON, is dropped
-  if (watch.error && !watch.started) return watch.error
-  if (watch.ended) return { head, watch }
-  const message = `The provider ended the stream before ${watch.started ? 'its answer was complete' : 'it had said anything'}.`
+  if (state.error && !state.started) return state.error
+  if (state.ended) return { head, state }
+  const message = `The provider ended the stream before ${state.started ? 'its answer was complete' : 'it had said anything'}.`
   return { class: 'content', status: 502, message, ...(isUnread && { unread: head }) }
 }
 

@@ -1,3 +1,5 @@
+import { answerTooLarge, contentFailure, emptyAnswer, type Failure } from '../../codec/failure.ts'
+import type { FailedResponse, ReceivedResponse, WholeResponse } from '../../codec/response.ts'
 import { gatewayError } from '../../errors.ts'
 import { endsTurn } from '../../formats/errors/empty.ts'
 import type { EmbeddedError, UpstreamFormat } from '../../formats/format.ts'
@@ -7,9 +9,8 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import { type SseEvent, sseFraming } from '../../lib/sse.ts'
 import { arrayEvents } from '../../lib/sse-array.ts'
 import { AnswerOf, type ProviderCall } from '../../upstream/call.ts'
-import { answerTooLarge, contentFailure, emptyAnswer, type Failure } from '../failure.ts'
-import type { Expected, FailedResponse, ReceivedResponse, WholeResponse } from '../types.ts'
 import { readEmbeddedError } from './read-failure.ts'
+import type { Expected } from './receive.ts'
 import { type NotCommitted, objectIn, readBytes, receiveStream } from './received.ts'
 
 type Received = ReceivedResponse | FailedResponse
@@ -178,15 +179,15 @@ async function gatherEvents(
   const { framing = sseFraming } = format
   const { maxAnswerBytes } = limits
   const { body } = head
-  const watch = format.watchStream()
+  const state = format.watchStream()
   const events: SseEvent[] = []
   let size = 0
   const parser = framing((event) => {
-    if (watch.error || watch.closed) return
+    if (state.error || state.closed) return
     events.push(event)
-    watch.observe(event)
+    state.observe(event)
   })
-  while (!watch.error && !watch.closed) {
+  while (!state.error && !state.closed) {
     const chunk = await body.next()
     if (!chunk) {
       parser.end()
@@ -197,13 +198,13 @@ async function gatherEvents(
     parser.push(chunk)
   }
   body.cancel() // the answer is complete, although the provider may keep the connection open
-  if (watch.error) return watch.error
-  if (!watch.ended) {
-    if (watch.started) throw gatewayError('UPSTREAM_CUT', { message: CUT })
+  if (state.error) return state.error
+  if (!state.ended) {
+    if (state.started) throw gatewayError('UPSTREAM_CUT', { message: CUT })
     return { kind: 'failure', failure: contentFailure(SILENT) }
   }
-  const whole: WholeResponse = { kind: 'whole', head, bytes: NOTHING, json: {}, usage: watch.usage, events }
-  if (watch.started) return whole
+  const whole: WholeResponse = { kind: 'whole', head, bytes: NOTHING, json: {}, usage: state.usage, events }
+  if (state.started) return whole
   const text = events.map(({ event, data }) => `event: ${event}\n${data}`).join('\n')
   return { kind: 'failure', failure: emptyAnswer, ...(endsTurn(text) && { empty: whole }) }
 }

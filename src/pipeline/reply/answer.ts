@@ -1,13 +1,16 @@
+import { warningHeader } from '../../codec/losses.ts'
+import type { StreamedResponse } from '../../codec/response.ts'
+import { createKeyFinder, type KnownKeys, type QuotedKeyFinder, SHORTEST_SECRET } from '../../codec/secrets.ts'
+import { STREAM_HEADERS } from '../../codec/stream-headers.ts'
 import { isGatewayError } from '../../errors.ts'
 import { sumOf } from '../../formats/canonical/answer.ts'
 import type { Reply, UpstreamAnswer } from '../../lib/exchange.ts'
 import { contentType, replyHeaders, requestIdAmong, requestIdIn } from '../../upstream/headers.ts'
-import { ATTEMPTS_HEADER, attemptsHeader, TARGET_HEADER, targetHeader, warningHeader } from '../records.ts'
-import { createKeyFinder, type KnownKeys, type QuotedKeyFinder, SHORTEST_SECRET } from '../secrets.ts'
-import { STREAM_HEADERS } from '../stream-headers.ts'
-import type { Answered, ModelRequest, StreamedResponse } from '../types.ts'
+import type { Answered } from '../outcome.ts'
+import { ATTEMPTS_HEADER, attemptsHeader, TARGET_HEADER, targetHeader } from '../records.ts'
+import type { ModelRequest } from '../request.ts'
 
-/** The reply of an answer, which logs its end. Headers that quote a credential are left out. */
+/** The reply of an answer. Headers that quote a credential are left out. */
 export async function answerReply(answered: Answered, request: ModelRequest): Promise<Reply> {
   const { response, bytes, codec, route, secrets, log: attempt } = answered
   const { log, client, call, format } = request
@@ -29,10 +32,11 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
   if (log.steps.length > 0) headers[ATTEMPTS_HEADER] = attemptsHeader(log.steps)
   if (warnings.length > 0) Object.assign(headers, warningHeader(warnings))
   const status = !isPassThrough || WITHOUT_BODY.has(response.head.status) ? 200 : response.head.status
+  client.stopTimeout()
+  const usage = response.kind === 'whole' ? sumOf(codec.spent, response.usage) : undefined
+  log.answered({ target, warnings: codec.warnings, usage })
   if (response.kind === 'stream') return streamReply(answered, request, { status, headers, response })
-  attempt.released()
-  client.stopWatching()
-  log.ended(status, { target, usage: sumOf(codec.spent, response.usage), warnings })
+  attempt.answerEnded(usage)
   return { status, headers, body: bytes ?? response.bytes }
 }
 
@@ -51,27 +55,26 @@ const findsNone: QuotedKeyFinder = () => false
 
 /** The reply of an answer that is streamed. */
 function streamReply(
-  { codec, route: { target }, secrets, log: attempt }: Answered,
+  { codec, secrets, log: attempt }: Answered,
   { log, client, context }: ModelRequest,
   { status, headers, response }: Pick<Reply, 'status' | 'headers'> & { response: StreamedResponse },
 ): Reply {
   // Only this of the codec: what `onEnd` refers to lives as long as the stream, and the codec holds the body of the request.
-  const { warnings, spent } = codec
+  const { spent } = codec
   const body = codec.relay(response.body, response.committed, {
     secrets,
     knownKeys: context.knownKeys.list,
     maxStreamBytes: context.limits.maxStreamBytes,
     onEnd(end) {
-      attempt.streamEnded(end)
-      client.stopWatching()
-      const { usage, error, cancelled } = end
-      const endStatus = cancelled ? 499 : (error?.status ?? status)
-      log.ended(endStatus, { target, usage: sumOf(spent, usage), warnings: warnings() })
+      attempt.streamEnded(end, spent)
+      log.streamEnded(end, { status, spent })
     },
   })
-  // A client that has left reads no error.
-  client.follows({
-    cancel: (reason) => (isGatewayError(reason, 'CLIENT_CLOSED_REQUEST') ? body.cancel(reason) : body.fail(reason)),
+  client.scope.add((reason) => {
+    if (reason === undefined) return // the stream is over
+    if (isGatewayError(reason, 'CLIENT_CLOSED_REQUEST'))
+      body.cancel(reason) // a client that has left reads no error
+    else body.fail(reason)
   })
   return { status, headers: Object.assign({}, STREAM_HEADERS, headers), body } // two spreads would make a new hidden class each time
 }

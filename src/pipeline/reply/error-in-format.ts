@@ -1,9 +1,9 @@
+import type { Failure } from '../../codec/failure.ts'
 import { errorObjectIn } from '../../formats/errors/read.ts'
 import type { Format } from '../../formats/format.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import type { UpstreamAnswer } from '../../lib/exchange.ts'
 import { isObject, tryParseShallow } from '../../lib/json.ts'
-import type { Failure } from '../failure.ts'
 
 /** Who reads an error, and what it adds to a provider's. */
 interface ErrorContext {

@@ -1,33 +1,28 @@
-import { type GatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
+import { allDraining, unreadableCredential } from '../../codec/failure.ts'
+import { type GatewayError, isGatewayError } from '../../errors.ts'
 import { estimateTokens } from '../../formats/estimate-tokens.ts'
 import type { Reply } from '../../lib/exchange.ts'
-import type { Client } from '../client.ts'
-import { allDraining, unreadableCredential } from '../failure.ts'
-import type { RequestLog } from '../log.ts'
+import type { Answered } from '../outcome.ts'
 import { ATTEMPTS_HEADER, attemptHeaders } from '../records.ts'
-import type { Answered, ModelRequest, TargetSequence } from '../types.ts'
+import type { ModelRequest } from '../request.ts'
+import type { Targets } from '../targets/targets.ts'
 import { answerReply } from './answer.ts'
 import { finalReply, withAttempts } from './final.ts'
 import { retryWaitMs } from './retry-wait.ts'
 
 /**
  * The reply when no target has answered: an empty answer if there was nothing but those, the provider's error, or an estimate where tokens
- * were to be counted. Logs its end. Rejects with the gateway's own error when no provider has sent one.
+ * were to be counted. Rejects with the gateway's own error when no provider has sent one.
  */
-export async function failureReply(request: ModelRequest, targets: TargetSequence): Promise<Reply> {
+export async function failureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()
   const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // an answer as well
-  if (refused || !stop) await targets.settled(refused) // what has not been tried is nearer to its turn
+  if (refused || !stop) await targets.answered(refused) // what has not been tried is nearer to its turn
   if (stop) request.log.stopped(stop)
-  const empty = await emptyAnswerReply(request, targets)
-  if (empty) return empty
-  const reply = await errorReply(request, targets)
-  request.log.ended(reply.status)
-  request.client.stopWatching()
-  return reply
+  return (await emptyAnswerReply(request, targets)) ?? errorReply(request, targets)
 }
 
-async function errorReply(request: ModelRequest, targets: TargetSequence): Promise<Reply> {
+async function errorReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { call, log, context, format } = request
   const { failures } = targets
   const verdict = targets.verdict()
@@ -68,7 +63,7 @@ async function estimateReply({ call, format, log }: ModelRequest): Promise<Reply
  * The last answer, where all targets that were called have given empty ones: models do end their turns so, and another client would get it,
  * too. It counts neither for nor against them. `undefined` where anything else has failed, or the answer cannot be read.
  */
-async function emptyAnswerReply(request: ModelRequest, targets: TargetSequence): Promise<Reply | undefined> {
+async function emptyAnswerReply(request: ModelRequest, targets: Targets): Promise<Reply | undefined> {
   const called = targets.failures.filter(({ failure }) => failure !== unreadableCredential)
   const last = called.at(-1)?.empty
   if (!last || !called.every(({ empty }) => empty)) return undefined
@@ -97,10 +92,8 @@ async function inClientsForm(answer: Answered, request: ModelRequest): Promise<A
   }
 }
 
-/** The error that the client gets when there is no reply, with the attempts that were made. Logs the end of the request. */
-export function errorOfRequest(error: unknown, { log, client }: { log: RequestLog; client: Client }): unknown {
-  log.ended(toGatewayError(error).status)
-  client.stopWatching()
+/** The error that the client gets when there is no reply, with the attempts that were made. */
+export function errorWithAttempts(error: unknown, { log, client }: ModelRequest): unknown {
   const isBare = log.steps.length === 0 || !isGatewayError(error) || error.status === 499 || error.status === 500
   return isBare ? error : withAttempts(error, log.steps, error === client.gone)
 }

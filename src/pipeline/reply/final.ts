@@ -1,28 +1,28 @@
+import type { Failure } from '../../codec/failure.ts'
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { type FailureClass, failureRules } from '../../routing/failure-class.ts'
 import type { Route } from '../../routing/group.ts'
 import { replyHeaders, requestIdIn } from '../../upstream/headers.ts'
-import type { Failure } from '../failure.ts'
+import type { Failed } from '../outcome.ts'
 import {
   ATTEMPTS_HEADER,
   type AttemptRecord,
   attemptHeaders,
   isOneOfMany,
-  type RequestStep,
+  type StepRecord,
   type Stop,
   shortId,
   TARGET_HEADER,
   targetHeader,
 } from '../records.ts'
-import type { Failed } from '../types.ts'
 import { errorInFormat, joined, sentence } from './error-in-format.ts'
 
 /** The course of a request that no target has answered. */
 export interface Course {
   failed: readonly Failed[]
-  steps: readonly RequestStep[]
+  steps: readonly StepRecord[]
   stop: Stop | undefined
   /** After how long another request may help, where it may. */
   retryWaitMs: number | undefined
@@ -60,7 +60,7 @@ export async function finalReply(course: Course): Promise<Reply> {
 }
 
 /** The error with the header of attempts; when the client's time-out is over, its message also says what each attempt did. */
-export function withAttempts(error: GatewayError, steps: readonly RequestStep[], isOutOfTime: boolean): GatewayError {
+export function withAttempts(error: GatewayError, steps: readonly StepRecord[], isOutOfTime: boolean): GatewayError {
   const { code, status, data, cause } = error
   const message = isOutOfTime ? [error.message, ...messagesOf(steps)].join(' ') : error.message
   return gatewayError(code, { status, data, cause, message, headers: { ...attemptHeaders(steps), ...error.headers } })
@@ -114,7 +114,7 @@ function exhausted(
 }
 
 /** The message of each attempt, but of those at the target of `except`. */
-const messagesOf = (steps: readonly RequestStep[], except?: Route): string[] =>
+const messagesOf = (steps: readonly StepRecord[], except?: Route): string[] =>
   steps.flatMap((step) => {
     if (!('outcome' in step) || (except && isAt(step, except))) return []
     const { provider, model, outcome } = step

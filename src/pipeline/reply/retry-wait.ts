@@ -1,6 +1,8 @@
 import { failureRules } from '../../routing/failure-class.ts'
 import type { Route } from '../../routing/group.ts'
-import type { Failed, NoTarget, PipelineContext } from '../types.ts'
+import type { PipelineContext } from '../context.ts'
+import type { Failed } from '../outcome.ts'
+import type { NoTarget } from '../targets/targets.ts'
 
 /**
  * The shortest wait in ms after which another request may be answered: what a provider asked for, until there is a retry budget again, or

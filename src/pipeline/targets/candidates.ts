@@ -1,13 +1,19 @@
-import { type GatewayError, isGatewayError } from '../../errors.ts'
+import type { GatewayError } from '../../errors.ts'
 import { contextWindowOf } from '../../providers/catalog-model.ts'
 import type { Route, RouteTarget } from '../../routing/group.ts'
-import type { CircuitPermit } from '../../routing/permit.ts'
-import type { CodecFor, CoolingTarget, Failed, ModelRequest, Target } from '../types.ts'
+import type { Failed, Target } from '../outcome.ts'
+import type { ModelRequest } from '../request.ts'
+
+/** A cooling target, and when it recovers (epoch ms). */
+export interface CoolingTarget {
+  route: Route
+  dueAt: number
+  isFirm: boolean
+}
 
 /** What one request has come upon on its way from target to target. */
 export interface Progress {
   readonly request: ModelRequest
-  readonly codecFor: CodecFor
   /** Was the session of the request answered by this connection lately? */
   isPinned(route: Route): boolean
   /** The target of each attempt. */
@@ -18,30 +24,15 @@ export interface Progress {
   readonly cooling: CoolingTarget[]
   /** The routes that were passed over as their connections are draining. */
   readonly draining: Route[]
-  /** What the first target was refused for whose format cannot carry the request. */
+  /** What the first target was refused for whose format cannot carry the request, or that a step does not allow. */
   refusal: GatewayError | undefined
 }
 
-/**
- * The target of a route; `undefined` when its format cannot carry the request. The permit is taken at once, or every request of a burst would
- * probe the same cooling target.
- */
-export async function targetOf(
-  route: Route,
-  progress: Progress,
-  permit: CircuitPermit = progress.request.context.health.begin(route.target),
-): Promise<Target | undefined> {
-  const { request, codecFor } = progress
-  try {
-    return { route, codec: await codecFor(request, route.target), permit }
-  } catch (thrown) {
-    permit.dropped()
-    if (!isGatewayError(thrown, 'INVALID_REQUEST') && !isGatewayError(thrown, 'FORMAT_MISMATCH')) throw thrown
-    progress.refusal ??= thrown
-    request.log.skipped(route, 'format')
-    return undefined
-  }
-}
+/** The target of a route. Its permit is taken at once, or every request of a burst would probe the same cooling target. */
+export const targetOf = (route: Route, { context }: ModelRequest): Target => ({
+  route,
+  permit: context.health.begin(route.target),
+})
 
 /** Was it tried already, is it draining or cooling, or is its context window too small for the request? Adds the reason to the log. */
 export function isPassedOver(route: Route, progress: Progress): boolean {

@@ -1,5 +1,6 @@
 import { gatewayError } from '../../errors.ts'
-import { type ChoosingDependencies, createChoosing } from '../../routing/choosing.ts'
+import type { GroupSelection } from '../../routing/chooser.ts'
+import { type Choosing, type ChoosingDependencies, createChoosing } from '../../routing/choosing.ts'
 import { unmet } from '../../routing/facts.ts'
 import { follow, type OnDeadEnd } from '../../routing/follow.ts'
 import type { Group, GroupChoice, GroupEntry, GroupOrder, Route } from '../../routing/group.ts'
@@ -8,8 +9,20 @@ import { groupReachOf, resolutionOfEntry } from '../../routing/group-reach.ts'
 import type { Select } from '../../routing/select.ts'
 import type { RouteTable } from '../../routing/table.ts'
 import { factsOf } from '../facts.ts'
-import type { GroupRouting } from '../types.ts'
+import type { ModelRequest } from '../request.ts'
 import { loadNameErrors } from './no-target.ts'
+
+/** How requests choose in groups. */
+export interface GroupRouting extends Choosing {
+  /** The routes of a request whose model name means a group. */
+  routesThrough(group: Group, request: ModelRequest): GroupRoutes
+}
+
+/** The routes of a group in the order in which to try them, and how the request chooses on the way. */
+interface GroupRoutes {
+  routes: AsyncGenerator<Route, undefined>
+  selection: GroupSelection
+}
 
 /** Makes how requests choose in groups, with the state that groups keep. */
 export function createGroupRouting(dependencies: ChoosingDependencies): GroupRouting {

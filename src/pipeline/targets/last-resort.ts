@@ -1,48 +1,39 @@
+import type { Failure } from '../../codec/failure.ts'
 import { startDeadline } from '../../lib/deadline.ts'
 import { targetName } from '../../providers/target.ts'
 import type { Route } from '../../routing/group.ts'
 import type { CooldownState, TargetHealth } from '../../routing/health.ts'
 import type { Clock } from '../../types.ts'
 import type { Client } from '../client.ts'
-import type { Failure } from '../failure.ts'
-import type { Target } from '../types.ts'
-import { isAmong, isTooSmall, type Progress, targetOf } from './candidates.ts'
+import type { Target } from '../outcome.ts'
+import type { ModelRequest } from '../request.ts'
+import { isAmong, isTooSmall, type Progress } from './candidates.ts'
 import { stillCooling } from './no-target.ts'
 
 /**
  * When no other target is left: of those that are cooling and not yet tried, the one that recovers first, but none whose cooldown is firm.
- * `undefined` when there is none whose format can carry the request.
  */
-export async function coolingTarget(progress: Progress): Promise<Target | undefined> {
-  const { request, cooling } = progress
-  for (const one of [...cooling]) {
-    const { target } = one.route
-    const { isFirm = false } = request.context.health.cooldownOf(target) ?? {}
-    if (isFirm || isAmong(progress.tried, target) || isTooSmall(target, progress)) continue
-    const found = await targetOf(one.route, progress)
-    if (found) return found
-    cooling.splice(cooling.indexOf(one), 1) // to wait for it would be of no use
-  }
-  return undefined
+export function coolingTarget(progress: Progress): Route | undefined {
+  const { health } = progress.request.context
+  return progress.cooling.find(({ route: { target } }) => {
+    const { isFirm = false } = health.cooldownOf(target) ?? {}
+    return !isFirm && !isAmong(progress.tried, target) && !isTooSmall(target, progress)
+  })?.route
 }
 
 /**
- * When all cooldowns are firm: of the targets whose format can carry the request, the one that recovers first. `undefined` when there is
- * none, or when another request has just failed there in a way that this one would meet, too.
+ * When all cooldowns are firm: the target that recovers first. `undefined` when there is none, or when another request has just failed there in a
+ * way that this one would meet, too.
  */
 export async function firmTarget(progress: Progress): Promise<Target | undefined> {
   const { request, failures, cooling } = progress
-  for (let first = cooling[0]; first; first = cooling[0]) {
-    const { route } = first
-    const found = await targetInTurn(route, progress)
-    if (found && 'permit' in found) return found
-    if (found) {
-      const failure = stillCooling(targetName(route.target), found, request.context.clock.now())
-      failures.push({ kind: 'failed', failure, route })
-      return undefined
-    }
-    cooling.shift() // to wait for it would be of no use
-  }
+  const [first] = cooling
+  if (!first) return undefined
+  const { route } = first
+  const turn = await turnAt(route, request)
+  if ('permit' in turn) return turn
+  const failure = stillCooling(targetName(route.target), turn, request.context.clock.now())
+  failures.push({ kind: 'failed', failure, route })
   return undefined
 }
 
@@ -64,20 +55,19 @@ export async function targetAgain(progress: Progress, { times, mayRetry }: Retry
   if (!again || !mayRetry()) return undefined
   const { failed, waitMs } = again
   if (waitMs > 0) await pause(waitMs, { client, clock: context.clock })
-  const found = await targetInTurn(failed.route, progress)
-  return found && 'permit' in found ? found : undefined
+  const turn = await turnAt(failed.route, progress.request)
+  return 'permit' in turn ? turn : undefined
 }
 
 /** The unhealthy target when it is this request's turn to try it; otherwise the target's cooldown. */
-async function targetInTurn(route: Route, progress: Progress): Promise<Target | CooldownState | undefined> {
-  const { context, client } = progress.request
-  const left = new Promise<unknown>((leave) => client.follows({ cancel: leave }))
-  const turn = await context.health.turn(route.target, left)
+async function turnAt(route: Route, { context, client }: ModelRequest): Promise<Target | CooldownState> {
+  const waiting = new Promise<unknown>((leave) => client.scope.add(leave))
+  const turn = await context.health.turn(route.target, waiting)
   if (client.gone) {
     if ('dropped' in turn) turn.dropped()
     throw client.gone
   }
-  return 'dropped' in turn ? targetOf(route, progress, turn) : turn
+  return 'dropped' in turn ? { route, permit: turn } : turn
 }
 
 /** A failed attempt and its target. */
@@ -138,14 +128,14 @@ const UNSENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(?:HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket)$/
 
 /** Waits `ms`, or until the client is gone. */
-function pause(ms: number, { client, clock }: { client: Pick<Client, 'follows'>; clock: Clock }): Promise<void> {
+function pause(ms: number, { client, clock }: { client: Pick<Client, 'scope'>; clock: Clock }): Promise<void> {
   return new Promise((resolve) => {
-    const cancelDeadline = startDeadline(clock, ms, resolve)
-    client.follows({
-      cancel() {
-        cancelDeadline()
-        resolve()
-      },
-    })
+    const over = () => {
+      cancelDeadline()
+      client.scope.remove(over)
+      resolve()
+    }
+    const cancelDeadline = startDeadline(clock, ms, over)
+    client.scope.add(over)
   })
 }

@@ -1,7 +1,7 @@
+import type { Failure } from '../../codec/failure.ts'
 import { once } from '../../lib/promises.ts'
 import type { FailureClass } from '../../routing/failure-class.ts'
 import type { CooldownState } from '../../routing/health.ts'
-import type { Failure } from '../failure.ts'
 
 /** The errors for names that lead to no target; loaded with the first of them. */
 export const loadNameErrors = once(() => import('./unknown-model.ts'))

@@ -3,7 +3,7 @@ import type { Group } from '../../routing/group.ts'
 import type { Health } from '../../routing/health.ts'
 import { effectiveRules, limitsUnder } from '../../routing/request-rules.ts'
 import type { StoredSettings } from '../../store/settings.ts'
-import type { PipelineContext } from '../types.ts'
+import type { PipelineContext } from '../context.ts'
 
 /** A context, and what it was made of. */
 interface Ruled {

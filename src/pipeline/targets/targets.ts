@@ -1,10 +1,34 @@
+import { unreadableCredential } from '../../codec/failure.ts'
+import { type GatewayError, isGatewayError } from '../../errors.ts'
 import type { GroupSelection } from '../../routing/chooser.ts'
 import type { Route } from '../../routing/group.ts'
-import { unreadableCredential } from '../failure.ts'
-import type { CodecFor, Failed, ModelRequest, NoTarget, Target, TargetSequence } from '../types.ts'
-import { isAmong, isMoreOfTheSame, isPassedOver, noteFailure, type Progress, targetOf } from './candidates.ts'
+import type { Failed, RefusedTarget, Target } from '../outcome.ts'
+import type { ModelRequest } from '../request.ts'
+import {
+  type CoolingTarget,
+  isAmong,
+  isMoreOfTheSame,
+  isPassedOver,
+  noteFailure,
+  type Progress,
+  targetOf,
+} from './candidates.ts'
 import { coolingTarget, firmTarget, targetAgain } from './last-resort.ts'
 import { loadNameErrors } from './no-target.ts'
+
+/** Why there is no next target. */
+export interface NoTarget {
+  /** Attempts or retries are used up. */
+  stop: 'max-attempts' | 'retry-budget' | undefined
+  /** The first route that no attempt was left for. */
+  untried: Route | undefined
+  /** The error of the first target whose format cannot carry the request, or that a step has refused. */
+  refusal: GatewayError | undefined
+  /** The targets that were passed over as they cool. */
+  cooling: readonly CoolingTarget[]
+  /** The routes that were passed over as their connections are draining. */
+  draining: readonly Route[]
+}
 
 /** The routes of a model name, and how the request chooses in the groups on the way; `undefined` where there are none. */
 interface FoundRoutes {
@@ -25,23 +49,29 @@ async function routesFor(request: ModelRequest): Promise<FoundRoutes> {
  * Which target to try next, given the outcomes so far. Cooling targets come after all others, the one that recovers first before the rest;
  * those whose cooldown is firm only when nothing was tried, and by one request at a time. A hedge never uses a cooling target, and does not
  * count against the retry budget.
+ *
+ * Each target that `next` gives is either `refused` or has its attempt begun by `begin`, before `next` is called again.
  */
-export class Targets implements TargetSequence {
+export class Targets {
+  readonly #request: ModelRequest
   readonly #progress: Progress
   readonly #spares: Route[] = [] // left aside to keep the last attempt for another
   #found: FoundRoutes | undefined = undefined
   #attempts = 0 // in which a provider was called
   #retries = 0
+  /** What the latest target was chosen by. All but the first are for when no other target is left. */
+  #choice: 'turn' | 'spare' | 'cooling' | 'firm' | 'again' = 'turn'
   #isCooling = false // the targets that are left are cooling, or were tried
-  #isFirm = false // a target whose cooldown is firm was tried, since no other was left
+  #isFirm = false // one whose cooldown is firm was chosen
   #again: Route | undefined = undefined // whose target cannot compact, so that the gateway does it in the next attempt
   #stop: NoTarget['stop'] = undefined
+  #isOver = false
   #untried: Route | undefined = undefined
 
-  constructor(request: ModelRequest, codecFor: CodecFor) {
+  constructor(request: ModelRequest) {
+    this.#request = request
     this.#progress = {
       request,
-      codecFor,
       isPinned: (route) => this.#found?.selection?.isPinned(route) ?? false,
       tried: [],
       failures: [],
@@ -51,50 +81,81 @@ export class Targets implements TargetSequence {
     }
   }
 
-  async next({ hedge } = { hedge: false }): Promise<Target | undefined> {
-    const { request, failures, tried } = this.#progress
-    if (this.#stop || failures.some(isClientsFault)) return undefined
-    this.#found ??= await routesFor(request)
+  /**
+   * The next target; `undefined` when there is none, the client is at fault, or the attempts or the retry budget are used up. `isHedge`: for an
+   * attempt beside one that is under way.
+   */
+  async next({ isHedge } = { isHedge: false }): Promise<Target | undefined> {
+    const { failures, cooling } = this.#progress
+    if (this.#stop || this.#isOver || failures.some(isClientsFault)) return undefined
+    this.#found ??= await routesFor(this.#request)
     const { routes } = this.#found
-    if (this.#attempts >= request.context.limits.maxAttempts) return hedge ? undefined : this.#outOfAttempts(routes)
-    const healthy = await this.#nextHealthy(routes)
-    const target = hedge ? healthy : healthy ? this.#affordable(healthy) : await this.#lastResort()
-    if (!target) return undefined
-    this.#attempts += 1
-    tried.push(target.route.target)
-    return target
+    if (this.#attempts >= this.#request.context.limits.maxAttempts)
+      return isHedge ? undefined : this.#outOfAttempts(routes)
+    const target = await this.#nextHealthy(routes)
+    if (target || isHedge || (this.#attempts === 0 && cooling.length === 0)) return target
+    return this.#lastResort()
   }
 
-  failed(failed: Failed): void {
-    const { failure, route } = failed
+  /** The target's format cannot carry the request: it is passed over. Throws the error if it says something else. */
+  refused({ route, permit }: Target, error: unknown): undefined {
+    permit.dropped()
+    if (!isGatewayError(error, 'INVALID_REQUEST') && !isGatewayError(error, 'FORMAT_MISMATCH')) throw error
+    this.#request.log.skipped(route, 'format')
+    this.#passOver(route, error)
+  }
+
+  /** The attempt at the target begins, and counts; `false` if the retry budget is used up, so that it must not be made. */
+  begin({ route, permit }: Target, { isHedge } = { isHedge: false }): boolean {
+    const { tried, failures } = this.#progress
+    const isRetry = this.#attempts > 0 && !isHedge && this.#choice !== 'again' // which is paid for already
+    if (isRetry && !this.#mayRetry()) {
+      permit.dropped()
+      return false
+    }
+    if (this.#choice === 'turn')
+      for (const spare of this.#spares.splice(0))
+        this.#request.log.skipped(spare, failures.at(-1)?.failure.class ?? 'credentials')
+    this.#attempts += 1
+    tried.push(route.target)
+    this.#found?.selection?.begun() // the target's load counts by itself now
+    return true
+  }
+
+  /** Takes note of an attempt that brought no answer. */
+  noted(outcome: Failed | RefusedTarget): void {
+    const { route } = outcome
+    if (outcome.kind === 'refused') {
+      this.#attempts -= 1
+      this.#passOver(route, outcome.error)
+      return
+    }
+    const { failure } = outcome
     if (failure.isUncompacted) {
-      this.#progress.request.context.compactions.noteLacking(route.target)
+      this.#request.context.compactions.noteLacking(route.target)
       this.#again = route
       this.#attempts -= 1
       return
     }
-    noteFailure(failed, this.#progress)
+    noteFailure(outcome, this.#progress)
     if (failure === unreadableCredential) this.#attempts -= 1
   }
 
+  /** The last failure of each target that was tried. */
   get failures(): readonly Failed[] {
     return this.#progress.failures
   }
 
-  settled(route: Route | undefined): Promise<void> {
+  /** Takes note of the route that answered, or of none. */
+  answered(route: Route | undefined): Promise<void> {
     const { failures, cooling, draining } = this.#progress
     const passedOver = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
     return this.#found?.selection?.answered(route, passedOver()) ?? DONE
   }
 
-  /** The attempt of the latest target begins: its load counts by itself now. */
-  begun(): void {
-    this.#found?.selection?.begun()
-  }
-
   /** The request is over: an empty answer that the client did not get counts against its target. */
   close(): void {
-    this.begun()
+    this.#found?.selection?.begun()
     for (const { empty, failure } of this.failures) empty?.log.emptyAnswerDropped(failure)
   }
 
@@ -103,61 +164,60 @@ export class Targets implements TargetSequence {
     return { stop: this.#stop, untried: this.#untried, refusal, cooling, draining }
   }
 
+  /** Neither this target nor a wait for it is of use to the request. */
+  #passOver(route: Route, error: GatewayError): void {
+    const { cooling } = this.#progress
+    this.#progress.refusal ??= error
+    const at = cooling.findIndex((one) => one.route === route)
+    if (at >= 0) cooling.splice(at, 1)
+    this.#isOver ||= this.#choice === 'again'
+  }
+
   /**
    * The next target that is not passed over. The last attempt is kept for one that is not more of the same, if there is one.
    */
   async #nextHealthy(routes: FoundRoutes['routes']): Promise<Target | undefined> {
-    const progress = this.#progress
-    const spares = this.#spares
-    const { request, failures } = progress
+    const request = this.#request
     const isLastAttempt = this.#attempts > 0 && this.#attempts === request.context.limits.maxAttempts - 1
     const again = this.#again
     this.#again = undefined
-    const compacted = again && (await targetOf(again, progress))
-    if (compacted) return compacted
+    this.#choice = 'turn'
+    if (again) return targetOf(again, request)
     for (;;) {
       const next = routes.next()
-      const { value: route } = 'value' in next ? next : await request.client.unlessGone(next)
+      const { value: route } = 'value' in next ? next : await request.client.scope.race(next)
       if (!route) break
-      if (isPassedOver(route, progress)) continue
-      if (isLastAttempt && isMoreOfTheSame(route.target, progress)) {
-        spares.push(route)
-        continue
-      }
-      const target = await targetOf(route, progress)
-      if (!target) continue
-      for (const spare of spares.splice(0)) request.log.skipped(spare, failures.at(-1)?.failure.class ?? 'credentials')
-      return target
+      if (isPassedOver(route, this.#progress)) continue
+      if (!isLastAttempt || !isMoreOfTheSame(route.target, this.#progress)) return targetOf(route, request)
+      this.#spares.push(route)
     }
-    const spare = spares.shift()
-    return spare && targetOf(spare, progress)
+    this.#choice = 'spare'
+    const spare = this.#spares.shift()
+    return spare && targetOf(spare, request)
   }
 
   /** When no other target is left: one that is cooling, else one that was tried before. */
   async #lastResort(): Promise<Target | undefined> {
     const progress = this.#progress
     const attempts = this.#attempts
-    if (this.#isFirm || (attempts === 0 && progress.cooling.length === 0)) return undefined
-    const cooling = await coolingTarget(progress)
+    if (this.#isFirm && progress.tried.length > 0) return undefined
+    const cooling = coolingTarget(progress)
     if (cooling) {
+      this.#choice = 'cooling'
       this.#isCooling = true
-      return this.#affordable(cooling)
+      return targetOf(cooling, this.#request)
     }
-    const mayRetry = () => this.#mayRetry()
-    if (attempts > 0) return targetAgain(progress, { times: this.#retries++, mayRetry })
+    if (attempts > 0) {
+      this.#choice = 'again'
+      return targetAgain(progress, { times: this.#retries++, mayRetry: () => this.#mayRetry() })
+    }
+    this.#choice = 'firm'
     this.#isFirm = true
     return firmTarget(progress)
   }
 
-  /** The target, if the retry budget has an attempt left for it; the first one needs none. */
-  #affordable(target: Target): Target | undefined {
-    if (this.#attempts === 0 || this.#mayRetry()) return target
-    target.permit.dropped()
-    return undefined
-  }
-
   #mayRetry(): boolean {
-    if (!this.#progress.request.context.retryBudget.spend({ isCooling: this.#isCooling })) this.#stop = 'retry-budget'
+    if (!this.#request.context.retryBudget.spend({ isCooling: this.#isCooling })) this.#stop = 'retry-budget'
     return !this.#stop
   }
 

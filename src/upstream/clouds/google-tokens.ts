@@ -61,7 +61,7 @@ async function exchange(account: ServiceAccount, { fetch, clock }: { fetch: Upst
     body: body.toString(),
   }
   const limits = { headersTimeoutMs: 10_000, silenceTimeoutMs: 10_000, totalTimeoutMs: 20_000 }
-  const { status, body: stream } = await new ProviderCall(call, { fetch, clock, limits }).answer
+  const { status, body: stream } = await new ProviderCall({ clock, limits }).open(call, fetch)
   const answer = tryParseJson(decodeUtf8Lenient(await readAll(stream, MAX_BYTES, () => noToken('too_long'))))
   const { access_token: token, expires_in: seconds, error } = isObject(answer) ? answer : {}
   if (status === 200 && typeof token === 'string' && FIELD_VALUE.test(token))

@@ -5,8 +5,8 @@
 export function loadLateParts(): Promise<unknown> {
   loading ??= Promise.all([
     import('../../../src/pipeline/targets/groups.ts'),
-    import('../../../src/pipeline/codec/translated.ts'),
-    import('../../../src/pipeline/codec/media.ts'),
+    import('../../../src/codec/translated.ts'),
+    import('../../../src/codec/media.ts'),
     import('../../../src/formats/openai-chat/translator.ts'),
   ])
   return loading

@@ -1,9 +1,9 @@
+import type { Failure } from '../../../src/codec/failure.ts'
 import { chatErrors } from '../../../src/formats/openai-chat/errors.ts'
 import { operations } from '../../../src/formats/operations.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
 import type { UpstreamAnswer } from '../../../src/lib/exchange.ts'
 import { failureOfStatus } from '../../../src/pipeline/attempt/read-failure.ts'
-import type { Failure } from '../../../src/pipeline/failure.ts'
 
 /** Who refuses, with which status and body. */
 export type Refusal = [who: string, status: number, body: unknown]

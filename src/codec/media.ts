@@ -1,11 +1,11 @@
-import { base64Source, isSniffed, type MediaSource, typeOfUrl } from '../../formats/canonical/media.ts'
-import { type AddressedPart, withSources } from '../../formats/canonical/prepare/inputs.ts'
-import type { Turn } from '../../formats/canonical/turns.ts'
-import type { Warnings } from '../../formats/canonical/warnings.ts'
-import { decodeUtf8, toBase64 } from '../../lib/bytes.ts'
-import type { ModelCall } from '../call.ts'
-import type { AskedRequest } from '../types.ts'
+import { base64Source, isSniffed, type MediaSource, typeOfUrl } from '../formats/canonical/media.ts'
+import { type AddressedPart, withSources } from '../formats/canonical/prepare/inputs.ts'
+import type { Turn } from '../formats/canonical/turns.ts'
+import type { Warnings } from '../formats/canonical/warnings.ts'
+import { decodeUtf8, toBase64 } from '../lib/bytes.ts'
+import type { AskedRequest } from './codec.ts'
 import { addressProblem, type DownloadTerms, download, MAX_BYTES_TOGETHER } from './download.ts'
+import type { ModelCall } from './model-call.ts'
 
 type AddressedKind = AddressedPart['type']
 
@@ -36,7 +36,7 @@ export async function fetchMedia(
   parts: readonly AddressedPart[],
   { request, warnings }: { request: AskedRequest; warnings: Warnings },
 ): Promise<Turn[]> {
-  const { client, call, context } = request
+  const { scope, call, context } = request
 
   function refuse(part: AddressedPart, url: URL | undefined, problem: string): never {
     const from = url?.hostname ? ` from "${url.hostname}"` : '' // the rest of an address may hold a secret
@@ -52,10 +52,10 @@ export async function fetchMedia(
     if (problem) return refuse(part, url, problem)
     addresses.set(part, url)
   }
-  if (!client) return withSources(turns, new Map(parts.map((part) => [part, STAND_INS[part.type]])))
+  if (!scope) return withSources(turns, new Map(parts.map((part) => [part, STAND_INS[part.type]])))
 
   const downloads = downloadsOf(call)
-  const terms = { fetch: context.fetch, clock: context.clock, client, allowance: downloads.allowance }
+  const terms = { fetch: context.fetch, clock: context.clock, scope, allowance: downloads.allowance }
   const sources = new Map<object, MediaSource>()
   let left = MAX_BYTES_TOGETHER // an address that is named often is sent as often
   async function load(part: AddressedPart, url: URL) {

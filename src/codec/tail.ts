@@ -1,6 +1,6 @@
-import type { StreamState } from '../../formats/format.ts'
-import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
-import { createSseParser } from '../../lib/sse.ts'
+import type { StreamState } from '../formats/format.ts'
+import { concatBytes, decodeUtf8Lenient } from '../lib/bytes.ts'
+import { createSseParser } from '../lib/sse.ts'
 
 /**
  * The last whole events of a stream, the last two pieces or more, to find its end mark and its usage without parsing the rest. Pieces are
@@ -8,12 +8,12 @@ import { createSseParser } from '../../lib/sse.ts'
  * pieces, and references would keep them alive, which costs a slow stream most of its garbage collection.
  */
 export class StreamTail {
-  readonly #watch: StreamState
+  readonly #state: StreamState
   #older: Block = { bytes: NOTHING, size: 0 }
   #newer: Block = { bytes: NOTHING, size: 0 }
 
-  constructor(watch: StreamState) {
-    this.#watch = watch
+  constructor(state: StreamState) {
+    this.#state = state
   }
 
   /** Copies the next piece, which ends with an event. */
@@ -31,11 +31,11 @@ export class StreamTail {
     block.size += piece.length
   }
 
-  /** Shows the watch the events that are held, and forgets them. */
+  /** Shows the state the events that are held, and forgets them. */
   observe(): void {
     const older = this.#older
     const newer = this.#newer
-    const parser = createSseParser((event) => this.#watch.observe(event))
+    const parser = createSseParser((event) => this.#state.observe(event))
     parser.push(
       decodeUtf8Lenient(concatBytes([older.bytes.subarray(0, older.size), newer.bytes.subarray(0, newer.size)])),
     )

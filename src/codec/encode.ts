@@ -1,17 +1,17 @@
-import { withoutMember } from '../../lib/json-scan.ts'
-import type { RouteTarget } from '../../routing/group.ts'
-import type { WireFormat } from '../../types.ts'
-import { requestHeaders } from '../../upstream/headers.ts'
-import { bodyFor, wantsArray } from '../call.ts'
-import type { AskedRequest, Codec } from '../types.ts'
+import { withoutMember } from '../lib/json-scan.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { WireFormat } from '../types.ts'
+import { requestHeaders } from '../upstream/headers.ts'
+import type { AskedRequest, Codec } from './codec.ts'
 import { asJsonArray } from './json-array.ts'
+import { bodyFor, wantsArray } from './model-call.ts'
 import { relayStream } from './relay.ts'
 
 /**
  * The codec of a request for a target: pass-through where the target speaks the client's format, otherwise through the canonical form.
  * Rejects with `INVALID_REQUEST` or `FORMAT_MISMATCH` when the target's format cannot carry the request.
  */
-export async function codecFor(request: AskedRequest, routeTarget: RouteTarget): Promise<Codec> {
+export async function encode(request: AskedRequest, routeTarget: RouteTarget): Promise<Codec> {
   const { call, format, context } = request
   const target = speaking(format.name, routeTarget)
   if (needsTranslation(request, target)) return (await context.translation()).codecFor(request, target)

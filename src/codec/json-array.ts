@@ -1,6 +1,6 @@
-import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
-import { createSseParser } from '../../lib/sse.ts'
-import type { RelayedStream } from '../types.ts'
+import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import { createSseParser } from '../lib/sse.ts'
+import type { RelayedStream } from './relay.ts'
 
 /** A stream of events as one JSON array of their data: how Google streams to clients that do not ask for `alt=sse`. */
 export function asJsonArray(stream: RelayedStream): RelayedStream {

@@ -1,9 +1,9 @@
-import { readMessage } from '../../formats/errors/read.ts'
-import type { EmbeddedError, ErrorFacts, Format, StreamPosition, StreamState } from '../../formats/format.ts'
-import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
-import { isObject, tryParseJson, tryParseShallow } from '../../lib/json.ts'
-import { bareJsonIn, createSseParser, eventText, MAX_EVENT, type SseEvent, splitEvents } from '../../lib/sse.ts'
-import { censored } from '../secrets.ts'
+import { readMessage } from '../formats/errors/read.ts'
+import type { EmbeddedError, ErrorFacts, Format, StreamPosition, StreamState } from '../formats/format.ts'
+import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
+import { isObject, tryParseJson, tryParseShallow } from '../lib/json.ts'
+import { bareJsonIn, createSseParser, eventText, MAX_EVENT, type SseEvent, splitEvents } from '../lib/sse.ts'
+import { censored } from './secrets.ts'
 
 /**
  * May these events contain an error: do the bytes contain `"error"` or `event: error`? The errors of all formats do, as a member, a type or
@@ -87,23 +87,23 @@ export async function failedEvents(
 const MENTIONS_ERROR = /"error"(?!\s*:\s*null)|event: ?error/
 
 function eventIn(bytes: Uint8Array, format: Format) {
-  const watch = format.watchStream()
+  const state = format.watchStream()
   const text = decodeUtf8Lenient(bytes)
   let isRecognised = false
   let event: SseEvent | undefined
   const bare = bareJsonIn(text)
   if (bare !== undefined) {
-    watch.observe({ event: undefined, data: bare })
-    return { error: watch.error, ended: false, place: watch.place, isRecognised, isBare: true, event }
+    state.observe({ event: undefined, data: bare })
+    return { error: state.error, ended: false, place: state.place, isRecognised, isBare: true, event }
   }
   const parser = createSseParser((found) => {
     event = found
-    watch.observe(found)
+    state.observe(found)
     isRecognised = format.errors.isErrorEvent(found)
   })
   parser.push(text)
   parser.end()
-  return { error: watch.error, ended: watch.ended, place: watch.place, isRecognised, isBare: false, event }
+  return { error: state.error, ended: state.ended, place: state.place, isRecognised, isBare: false, event }
 }
 
 /** The event, unchanged unless it quotes a credential. JSON can spell one differently, as with `\/`; then it is parsed and written anew. */
@@ -125,15 +125,15 @@ function factsOf({ status, message, error }: EmbeddedError): ErrorFacts {
 }
 
 /**
- * Completes the last event of a stream, which lacks only its blank line. So does an error that is bare JSON, which `watch` is shown, as it is no
+ * Completes the last event of a stream, which lacks only its blank line. So does an error that is bare JSON, which `state` is shown, as it is no
  * event. Half an event is dropped.
  */
-export function closeEvent(rest: Uint8Array, watch: StreamState): Uint8Array {
+export function closeEvent(rest: Uint8Array, state: StreamState): Uint8Array {
   if (rest.length === 0 || isClosedByReturns(rest)) return rest
   if (rest.length > MAX_EVENT) return NOTHING
   const text = decodeUtf8Lenient(rest)
   const bare = bareJsonIn(text)
-  return (bare === undefined ? isEvent(text) : isError(bare, watch)) ? concatBytes([rest, encodeUtf8('\n\n')]) : NOTHING
+  return (bare === undefined ? isEvent(text) : isError(bare, state)) ? concatBytes([rest, encodeUtf8('\n\n')]) : NOTHING
 }
 
 /** A name without data is no event. */
@@ -147,10 +147,10 @@ function isEvent(text: string): boolean {
   return isWhole
 }
 
-function isError(bare: string, watch: StreamState): boolean {
+function isError(bare: string, state: StreamState): boolean {
   const value = tryParseJson(bare)
   if (!isObject(value) || !value.error) return false
-  watch.observe({ event: undefined, data: bare })
+  state.observe({ event: undefined, data: bare })
   return true
 }
 

@@ -1,10 +1,11 @@
-import type { UsageRequest } from '../../formats/format.ts'
-import { concatBytes, decodeUtf8Lenient } from '../../lib/bytes.ts'
-import { createSseParser, splitEvents } from '../../lib/sse.ts'
-import { traitsFor } from '../../providers/traits.ts'
-import type { RouteTarget } from '../../routing/group.ts'
-import { bodyFor } from '../call.ts'
-import type { AskedRequest, Codec, RelayedStream } from '../types.ts'
+import type { UsageRequest } from '../formats/format.ts'
+import { concatBytes, decodeUtf8Lenient } from '../lib/bytes.ts'
+import { createSseParser, splitEvents } from '../lib/sse.ts'
+import { traitsFor } from '../providers/traits.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { AskedRequest, Codec } from './codec.ts'
+import { bodyFor } from './model-call.ts'
+import type { RelayedStream } from './relay.ts'
 
 /**
  * The codec of a stream that is passed through, with the question for its usage, whose answer is kept from the client. The same as

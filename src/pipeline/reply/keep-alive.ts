@@ -1,42 +1,41 @@
+import { warningHeader } from '../../codec/losses.ts'
+import { wantsArray } from '../../codec/model-call.ts'
+import { KEEP_ALIVE_MS, STREAM_HEADERS } from '../../codec/stream-headers.ts'
 import { gatewayError, isGatewayError, toGatewayError } from '../../errors.ts'
 import type { ErrorFacts } from '../../formats/format.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import { settlesWithin } from '../../lib/deadline.ts'
 import { type ByteStream, isByteStream, type Reply } from '../../lib/exchange.ts'
+import { headerSafe } from '../../lib/http-headers.ts'
 import { tryParseJson } from '../../lib/json.ts'
+import { newId } from '../../lib/new-id.ts'
 import { targetName } from '../../providers/target.ts'
 import { contentType } from '../../upstream/headers.ts'
-import { wantsArray } from '../call.ts'
-import { newId } from '../new-id.ts'
-import { ATTEMPTS_HEADER, attemptHeaders, headerSafe, warningHeader } from '../records.ts'
-import { KEEP_ALIVE_MS, STREAM_HEADERS } from '../stream-headers.ts'
-import type { ModelRequest, Target } from '../types.ts'
+import { ATTEMPTS_HEADER, attemptHeaders } from '../records.ts'
+import type { ModelRequest } from '../request.ts'
 
 /**
- * The reply to a request for a stream. A translated one begins before there is an answer when that takes longer than 15 s; a provider of the
- * client's own format is heard as it is, its status included.
+ * The reply to a request for a stream. A translated one begins before there is an answer when that takes longer than 15 s, and shows a sign of
+ * life at least every 15 s, since proxies and clients cut silent connections; a provider of the client's own format is heard as it is, its
+ * status included.
  */
-export async function withSignsOfLife(
-  answering: Promise<Reply>,
-  request: ModelRequest,
-  progress: { trying: Target | undefined },
-): Promise<Reply> {
-  while (!(await settlesWithin(answering, KEEP_ALIVE_MS, request.context.clock))) {
-    const { trying } = progress
-    if (trying && !trying.codec.isPassThrough) return keepAliveReply(answering, request, trying)
+export async function keptAlive(answering: Promise<Reply>, request: ModelRequest): Promise<Reply> {
+  const { log, context } = request
+  while (!(await settlesWithin(answering, KEEP_ALIVE_MS, context.clock))) {
+    const { trying } = log
+    if (trying && !trying.isPassThrough) return earlyReply(answering, request, trying)
   }
   return await answering
 }
 
 /**
- * The reply of a translated stream: it begins before there is an answer and shows a sign of life at least every 15 s, since proxies and
- * clients cut silent connections. A failure after that is an error event. As it is not known yet whose answer it will be, its headers
- * name the attempts before, the target that is being tried, and what is lost for that one.
+ * The reply of a stream that begins before there is an answer. A failure after that is an error event. As it is not known yet whose answer it
+ * will be, its headers name the attempts before, the target that is being tried, and what is lost for that one.
  */
-function keepAliveReply(
+function earlyReply(
   answering: Promise<Reply>,
   request: ModelRequest,
-  { route, codec }: Pick<Target, 'route' | 'codec'>,
+  { route, warnings }: NonNullable<ModelRequest['log']['trying']>,
 ): Reply {
   const { format, call, client, context, log } = request
   const isArray = wantsArray(request)
@@ -57,10 +56,12 @@ function keepAliveReply(
     try {
       const { status, body = '' } = await answering
       if (isByteStream(body)) return body
+      log.replied(status)
       if (status === 200) return once(body)
       const { message = 'The provider failed.', code = 'UPSTREAM_FAILED' } = format.errors.read(jsonOf(body))
       return errorEvent({ status, code, message })
     } catch (thrown) {
+      log.failed(thrown)
       if (!isGatewayError(thrown)) context.observer.onError(thrown)
       return errorEvent(toGatewayError(thrown))
     }
@@ -72,7 +73,7 @@ function keepAliveReply(
       'content-type': contentType(isArray ? 'application/json' : 'text/event-stream'),
       ...STREAM_HEADERS,
       [ATTEMPTS_HEADER]: before ? `${before}, ${pending}` : pending,
-      ...warningHeader(codec.warnings()),
+      ...warningHeader(warnings()),
     },
     body: {
       async next() {

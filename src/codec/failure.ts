@@ -1,7 +1,7 @@
 import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import { type ErrorMeaning, type ErrorReading, meaningOf, readErrorAnswer } from '../formats/errors/kinds.ts'
 import { isLimitOfOneModel } from '../formats/errors/words.ts'
-import type { EmbeddedError, TokenUsage } from '../formats/format.ts'
+import type { EmbeddedError } from '../formats/format.ts'
 import type { FailureClass, HealthLevel } from '../routing/failure-class.ts'
 
 /** The failure of one attempt. */
@@ -108,16 +108,6 @@ export function failureOfStream(error: StreamError, now: number): Pick<Failure, 
   const reading = readErrorAnswer({ status, body: { error: body }, header: () => undefined, now })
   const { kind, retryAfterMs } = reading
   return { class: meaningOf(kind).class, ...levelOf(reading), retryAfterMs }
-}
-
-/** How a committed stream ended. */
-export interface StreamEnd {
-  usage: TokenUsage | undefined
-  error: StreamError | undefined
-  /** The client left before the end. */
-  cancelled: boolean
-  /** What the gateway itself has failed at, which is nothing against the target. */
-  fault?: unknown
 }
 
 /** HTTP has no statuses from 600 on, and platforms do not send them. */

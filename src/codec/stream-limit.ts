@@ -1,5 +1,5 @@
-import { type GatewayError, gatewayError } from '../../errors.ts'
-import type { PartEvent, StreamEvent } from '../../formats/canonical/stream.ts'
+import { type GatewayError, gatewayError } from '../errors.ts'
+import type { PartEvent, StreamEvent } from '../formats/canonical/stream.ts'
 
 /** Counts what a stream says; throws `UPSTREAM_INVALID` once it is more than the limit. */
 export interface StreamLimit<Said> {

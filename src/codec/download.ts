@@ -1,15 +1,16 @@
-import { concatBytes } from '../../lib/bytes.ts'
-import { startDeadline } from '../../lib/deadline.ts'
-import type { UpstreamAnswer, UpstreamFetch } from '../../lib/exchange.ts'
-import type { Clock } from '../../types.ts'
-import { ProviderCall } from '../../upstream/call.ts'
-import type { Client } from '../client.ts'
+import { concatBytes } from '../lib/bytes.ts'
+import { startDeadline } from '../lib/deadline.ts'
+import type { UpstreamAnswer, UpstreamFetch } from '../lib/exchange.ts'
+import type { Scope } from '../lib/scope.ts'
+import type { Clock } from '../types.ts'
+import { ProviderCall } from '../upstream/call.ts'
 
 /** What a download depends on. */
 export interface DownloadTerms {
   fetch: UpstreamFetch
   clock: Clock
-  client: Client
+  /** For how long the client waits. */
+  scope: Scope
   /** In bytes, of all downloads of a request together; each takes its own from it. */
   allowance: { left: number }
 }
@@ -21,11 +22,11 @@ export type Download = { bytes: Uint8Array; mediaType: string; problem?: undefin
  * Fetches a medium, without any header of the client. A `problem` says nothing of the answer but its status. Rejects only with the reason
  * why the client no longer waits.
  */
-export async function download(url: URL, { fetch, clock, client, allowance }: DownloadTerms): Promise<Download> {
+export async function download(url: URL, { fetch, clock, scope, allowance }: DownloadTerms): Promise<Download> {
   let call: ProviderCall | undefined
   let stopped: { reason: unknown } | undefined
   const cancelDeadline = startDeadline(clock, TIMEOUT_MS, () => stop(TOO_SLOW))
-  const leave = client.alsoFollows({ cancel: stop })
+  scope.add(stop)
 
   function stop(reason: unknown) {
     stopped ??= { reason }
@@ -38,8 +39,8 @@ export async function download(url: URL, { fetch, clock, client, allowance }: Do
       const problem = addressProblem(at)
       if (problem) return { problem: hops > 0 ? `it redirects, but ${problem}` : problem }
       if (stopped) throw stopped.reason
-      call = new ProviderCall({ url: at.href, method: 'GET', headers: HEADERS }, { fetch, clock, limits: NO_LIMITS })
-      const answer = await call.answer
+      call = new ProviderCall({ clock, limits: NO_LIMITS })
+      const answer = await call.open({ url: at.href, method: 'GET', headers: HEADERS }, fetch)
       if (!REDIRECTS.has(answer.status)) return read(answer, allowance)
       call.cancel(DONE)
       const location = answer.header('location')
@@ -55,12 +56,12 @@ export async function download(url: URL, { fetch, clock, client, allowance }: Do
     if (found.problem) stop(DONE)
     return found
   } catch {
-    if (client.gone) throw client.gone
+    if (scope.hasEnded) throw scope.reason
     const isSlow = stopped?.reason === TOO_SLOW
     return { problem: isSlow ? `it took longer than ${TIMEOUT_MS / 1_000} s` : 'it cannot be reached' } // the error may quote the address
   } finally {
     cancelDeadline()
-    leave()
+    scope.remove(stop)
   }
 }
 

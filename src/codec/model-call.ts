@@ -1,7 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import type { Endpoint } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
 import { type JsonObject, jsonText, parseJsonObject, quoted } from '../lib/json.ts'
 import { replaceSpans, type Span, scanTopLevel } from '../lib/json-scan.ts'
 
@@ -74,15 +73,6 @@ function refuseState(body: JsonObject, { stateful }: Endpoint): void {
 
 /** Names appear in messages, headers and records. Long enough for a prefix, a slash and the longest id that the management API accepts. */
 const MAX_MODEL_NAME = 1_000
-
-/**
- * Throws `UNSUPPORTED_MEDIA_TYPE` on a body that is compressed or not UTF-8 by its headers, and, with an `Origin` header, on one that is
- * not JSON: a page of another site could send it without a preflight (a "simple request").
- */
-export function checkMediaType(exchange: Exchange): void {
-  requirePlainUtf8(exchange)
-  if (exchange.header('origin') !== undefined) requireJson(exchange)
-}
 
 /** Does the client want a JSON array? Google's stream is one, unless events are asked for. */
 export const wantsArray = ({ call, exchange }: { call: ModelCall; exchange: Pick<Exchange, 'query'> }): boolean =>

@@ -1,4 +1,4 @@
-import type { Answer, TokenUsage } from '../../formats/canonical/answer.ts'
+import type { Answer, TokenUsage } from '../formats/canonical/answer.ts'
 import {
   afterCompaction,
   afterCompactionStream,
@@ -7,16 +7,16 @@ import {
   continuedRequest,
   mustCompact,
   summaryRequest,
-} from '../../formats/canonical/compaction.ts'
-import type { CanonicalRequest } from '../../formats/canonical/request.ts'
-import type { StreamEvent } from '../../formats/canonical/stream.ts'
-import { estimateTokens } from '../../formats/estimate-tokens.ts'
-import type { ParseContext, Translator } from '../../formats/translator.ts'
-import type { JsonObject } from '../../lib/json.ts'
-import { contextWindowOf } from '../../providers/catalog-model.ts'
-import { traitsFor } from '../../providers/traits.ts'
-import type { RouteTarget } from '../../routing/group.ts'
-import type { AskedRequest } from '../types.ts'
+} from '../formats/canonical/compaction.ts'
+import type { CanonicalRequest } from '../formats/canonical/request.ts'
+import type { StreamEvent } from '../formats/canonical/stream.ts'
+import { estimateTokens } from '../formats/estimate-tokens.ts'
+import type { ParseContext, Translator } from '../formats/translator.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { contextWindowOf } from '../providers/catalog-model.ts'
+import { traitsFor } from '../providers/traits.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { AskedRequest } from './codec.ts'
 import { type TranslatedRequest, type TranslationMemory, translateRequest } from './translate-request.ts'
 
 /** A request in the canonical form, fit for a target, and what is made of its answer for the client. */

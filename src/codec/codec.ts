@@ -1,0 +1,90 @@
+import type { ItemMemory } from '../formats/canonical/item-memory.ts'
+import type { Format, TokenUsage, UpstreamFormat } from '../formats/format.ts'
+import type { Operation } from '../formats/operations.ts'
+import type { ByteStream, Exchange, UpstreamFetch } from '../lib/exchange.ts'
+import type { Scope } from '../lib/scope.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { Catalog, Clock } from '../types.ts'
+import type { UpstreamRequest } from '../upstream/request.ts'
+import type { ModelCall } from './model-call.ts'
+import type { RelayedStream, StreamTerms } from './relay.ts'
+import type { Committed, FailedResponse, WholeResponse } from './response.ts'
+
+/** How one request is sent to one target, and how its response is read: passed through or translated. */
+export interface Codec {
+  /** The target's format, which reads its streams and errors. */
+  format: UpstreamFormat
+  request: UpstreamRequest
+  /** Does the client get the provider's bytes and headers unchanged? */
+  isPassThrough: boolean
+  /** What the target is asked for, where that is not what the client asks for. */
+  operation?: Operation
+  /** Set when the response is not for the client: it makes the codec of the client's own request. */
+  next?(response: WholeResponse): Promise<Codec>
+  /** The tokens that were spent before on behalf of this request. */
+  spent?: TokenUsage | undefined
+  /** What the translation loses, such as `dropped:seed`. */
+  warnings(): readonly string[]
+  /** The response in the client's format. Throws `UPSTREAM_INVALID` when it cannot be read. */
+  readWhole(response: WholeResponse): Uint8Array
+  /** The codec without the options that the failure refuses; `undefined` when it refuses none that may be left out. */
+  withoutRefused?(failed: FailedResponse): Promise<Codec | undefined>
+  /** The failure with the provider's error in the client's format. */
+  readFailure(failed: FailedResponse): FailedResponse
+  streamType: 'text/event-stream' | 'application/json'
+  relay(body: ByteStream, committed: Committed, terms: StreamTerms): RelayedStream
+}
+
+/** The parts of a request that say what it asks for. */
+export interface AskedRequest {
+  readonly exchange: Pick<Exchange, 'header' | 'copyHeaders' | 'query'>
+  readonly call: ModelCall
+  /** The client's. */
+  readonly format: Format
+  readonly context: CodecContext
+  /** The id of the client's key; empty when it has none. */
+  readonly owner: string
+  /** For how long the client waits; absent when a request is only explained, for which nothing is fetched. */
+  readonly scope?: Scope
+}
+
+/** What codecs need from the rest of the gateway. */
+export interface CodecContext {
+  catalog: Catalog
+  clock: Clock
+  /** The request's way to upstreams. */
+  fetch: UpstreamFetch
+  /** Is a request refused when its translation would lose something? */
+  isStrict: boolean
+  /** Are media fetched that a request names by address, for targets that take only bytes? */
+  fetchesMedia: boolean
+  /** Are providers asked for the usage of streams whose clients do not ask? */
+  asksForUsage: boolean
+  /** Loaded with the first request that needs it. */
+  translation(): Promise<Translation>
+  compactions: CompactionMemory
+  /** What Responses clients may refer to by its id. */
+  items: ItemMemory
+}
+
+/** The targets that have no endpoint for compactions, though they speak the format that has one. */
+export interface CompactionMemory {
+  /** Was the target found to have none within the last hour? */
+  isLacking(target: RouteTarget): boolean
+  /** Remembers that the target has none. */
+  noteLacking(target: RouteTarget): void
+}
+
+/** The codecs that go through the canonical form, with what they remember between requests. */
+export interface Translation {
+  /** Rejects with `INVALID_REQUEST` when the target's format cannot carry the request, and with `FORMAT_MISMATCH` when it has no such endpoint. */
+  codecFor(request: AskedRequest, target: RouteTarget): Promise<Codec>
+  /** Must the gateway compact the conversation for a target of the client's own format? Not if the target can do it itself. */
+  isCompactionOurs(request: AskedRequest, target: RouteTarget): Promise<boolean>
+  /** The codec of a stream that is passed through, with the question for its usage; the same where the target takes no such question. */
+  askingForUsage(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
+  /** The codec for events in place of a whole response. */
+  forEvents(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
+  /** The codec for a whole response in place of a stream. */
+  forWhole(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
+}

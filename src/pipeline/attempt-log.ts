@@ -1,0 +1,177 @@
+import { type Failure, failureOfStream } from '../codec/failure.ts'
+import type { StreamEnd } from '../codec/relay.ts'
+import type { GatewayError } from '../errors.ts'
+import { sumOf } from '../formats/canonical/answer.ts'
+import type { TokenUsage } from '../formats/format.ts'
+import type { Route } from '../routing/group.ts'
+import type { CircuitPermit } from '../routing/permit.ts'
+import type { RunningCall, TargetStats } from '../routing/target-stats.ts'
+import type { Clock } from '../types.ts'
+import type { Observer } from './hooks.ts'
+import type { Target } from './outcome.ts'
+import { type AttemptRecord, attemptRecord, type Skip, skipRecord } from './records.ts'
+
+interface AttemptTerms {
+  context: { clock: Clock; targetStats: TargetStats; observer: Observer }
+  /** The id of the client's key; empty when it has none. */
+  owner: string
+  isStream: boolean
+  /** The attempt has answered or failed; of a stream, it has begun. */
+  onOutcome(step: AttemptRecord | Skip): void
+  /** It is over, and its usage is known. */
+  onSettled(record: AttemptRecord): void
+}
+
+/** How an attempt turned out. */
+type AttemptResult = Pick<AttemptRecord, 'outcome' | 'status' | 'message'>
+
+/**
+ * One attempt. It has one outcome (`answered`, `failed`, `cancelled`, `superseded`, `refused`, or none), and settles once: with its outcome,
+ * or after an answer with its last byte. Its target counts as busy until then.
+ */
+export class AttemptLog {
+  readonly #route: Route
+  readonly #permit: CircuitPermit
+  readonly #terms: AttemptTerms
+  readonly #startedAt: number
+  readonly #load: RunningCall
+  #record: AttemptRecord | undefined = undefined
+  #isSettled = false
+  #isEmptyJudged = false // whether an empty answer counts against the target
+  #onSettled: ((record: AttemptRecord) => void) | undefined = undefined
+
+  constructor({ route, permit }: Target, terms: AttemptTerms) {
+    const { clock, targetStats } = terms.context
+    this.#route = route
+    this.#permit = permit
+    this.#terms = terms
+    this.#startedAt = clock.now()
+    this.#load = targetStats.begin(route.target, terms.isStream)
+  }
+
+  /** Resolves to the record when the attempt has settled. */
+  settled(): Promise<AttemptRecord> {
+    return new Promise((resolve) => {
+      this.#onSettled = resolve
+    })
+  }
+
+  /** A whole answer has come, or a stream has begun; `answerEnded` or `streamEnded` follows. */
+  answered(kind: 'whole' | 'stream', status: number): void {
+    if (kind === 'stream') this.#permit.begun()
+    else this.#permit.answered()
+    this.#measure()
+    this.#outcome({ outcome: 'answered', status })
+  }
+
+  /** The client has a whole answer. */
+  answerEnded(usage: TokenUsage | undefined): void {
+    this.#settle(usage)
+  }
+
+  /** The stream is over. One that broke off counts by its error, unless it is an empty one, which is judged otherwise. */
+  streamEnded({ usage, error, cancelled, fault }: StreamEnd, spent: TokenUsage | undefined): void {
+    const { clock, observer } = this.#terms.context
+    if (fault !== undefined) observer.onError(fault)
+    else if (!this.#isEmptyJudged && error) {
+      const failure = failureOfStream(error, clock.now())
+      // The provider's message is not kept, as it may quote anything.
+      this.#permit.cut({ ...failure, message: `The stream broke off after it had begun (status ${error.status}).` })
+    } else if (!this.#isEmptyJudged && !cancelled) this.#permit.answered()
+    this.#settle(sumOf(spent, usage))
+  }
+
+  /** `empty`: the answer is all right, but empty, and has this usage; `emptyAnswerUsed` or `emptyAnswerDropped` follows. */
+  failed(
+    failure: Failure,
+    { sentStatus, empty }: { sentStatus: number | undefined; empty?: { usage?: TokenUsage | undefined } },
+  ) {
+    const { class: outcome, message, upstreamStatus = failure.status } = failure
+    if (outcome === 'internal') {
+      this.#permit.dropped()
+      this.#terms.context.observer.onError(failure.cause)
+    } else if (!empty) this.#permit.failed({ ...failure, owner: this.#terms.owner })
+    this.#outcome({ outcome, status: outcome === 'content' ? sentStatus || 200 : upstreamStatus, message })
+    this.#settle(empty?.usage)
+  }
+
+  /** The client no longer waits. */
+  cancelled({ status }: GatewayError): void {
+    if (this.#record) return
+    this.#permit.dropped()
+    this.#outcome({ outcome: 'cancelled', status })
+    this.#settle(undefined)
+  }
+
+  /** Another attempt was faster. */
+  superseded(): void {
+    this.#permit.dropped()
+    if (!this.#record) {
+      this.#measure() // at least, or slow answers would count less the more of them there are
+      this.#outcome({ outcome: 'outrun', status: 499 })
+    }
+    this.#settle(undefined)
+  }
+
+  /** A step did not let it call its provider. */
+  refused({ status, message }: GatewayError): AttemptRecord {
+    this.#permit.dropped()
+    this.#terms.onOutcome(skipRecord(this.#route, 'refused'))
+    return this.#end({ outcome: 'refused', status, message })
+  }
+
+  /** Nothing more comes of it: it has not called its provider and will not, or the request is over. */
+  release(): void {
+    if (this.#isSettled) return
+    if (this.#record) this.#settle(undefined)
+    else {
+      this.#permit.dropped()
+      this.#end({ outcome: 'cancelled', status: 499 })
+    }
+  }
+
+  /** The client gets the empty answer, which then counts neither for nor against the target. */
+  emptyAnswerUsed(failure: Failure): void {
+    this.#isEmptyJudged = true
+    this.#permit.failed({ ...failure, class: 'client' })
+  }
+
+  /** The client does not get the empty answer. */
+  emptyAnswerDropped(failure: Failure): void {
+    if (this.#isEmptyJudged) return
+    this.#isEmptyJudged = true
+    this.#permit.failed(failure)
+  }
+
+  #measure(): void {
+    this.#load.answeredAfter(this.#terms.context.clock.now() - this.#startedAt)
+  }
+
+  #outcome(result: AttemptResult): void {
+    this.#record = this.#recordOf(result)
+    this.#terms.onOutcome(this.#record)
+  }
+
+  /** The end of the attempt; only the first one counts. */
+  #settle(usage: TokenUsage | undefined): void {
+    if (this.#isSettled || !this.#record) return
+    this.#isSettled = true
+    this.#load.ended()
+    const record = usage ? { ...this.#record, usage } : this.#record
+    if (usage) this.#terms.onSettled(record)
+    this.#onSettled?.(record)
+  }
+
+  /** The same for one that is no attempt in the record of the request. */
+  #end(result: AttemptResult): AttemptRecord {
+    const record = this.#recordOf(result)
+    this.#record = record
+    this.#settle(undefined)
+    return record
+  }
+
+  #recordOf(result: AttemptResult): AttemptRecord {
+    const times = { startedAt: this.#startedAt, now: this.#terms.context.clock.now() }
+    return attemptRecord(this.#route, times, result)
+  }
+}

@@ -1,0 +1,237 @@
+import type { StreamEnd } from '../codec/relay.ts'
+import { type ErrorCode, toGatewayError } from '../errors.ts'
+import { sumOf } from '../formats/canonical/answer.ts'
+import type { Endpoint, TokenUsage } from '../formats/format.ts'
+import type { Exchange } from '../lib/exchange.ts'
+import type { InFlight } from '../lib/in-flight.ts'
+import type { Route, RouteTarget } from '../routing/group.ts'
+import type { TargetStats } from '../routing/target-stats.ts'
+import type { PresentedKey } from '../store/keyring.ts'
+import type { Catalog, Clock } from '../types.ts'
+import { costOf, type UsageRecord } from '../usage/record.ts'
+import { AttemptLog } from './attempt-log.ts'
+import { Client } from './client.ts'
+import type { Observer } from './hooks.ts'
+import type { Target } from './outcome.ts'
+import {
+  type AttemptRecord,
+  type LeftOutEntry,
+  type RequestEnd,
+  type RequestRecord,
+  type Skip,
+  type StepRecord,
+  type Stop,
+  skipRecord,
+} from './records.ts'
+
+/** What a log depends on. */
+export interface LogContext {
+  clock: Clock
+  catalog: Catalog
+  targetStats: TargetStats
+  inFlight: InFlight
+  observer: Observer
+}
+
+/** The attempt that is under way, without its codec, which holds the body of the request. */
+interface Trying {
+  route: Route
+  isPassThrough: boolean
+  /** What the translation for its target loses. */
+  warnings(): readonly string[]
+}
+
+/** The answer that the client gets. */
+interface GivenAnswer {
+  target: RouteTarget
+  /** What was lost in translation, of a stream up to now. */
+  warnings(): readonly string[]
+  usage: TokenUsage | undefined
+}
+
+/**
+ * One request to a model endpoint, from the bridge to its last byte: who asks, what happens to it, and what became of it. The health of
+ * targets, their statistics, the steps, the host's hooks and the attempts in headers get what they need from here.
+ */
+export class RequestLog {
+  readonly id: string = crypto.randomUUID()
+  readonly client: Client
+  /** The attempt that is under way; the latest, where a combo hedges. */
+  trying: Trying | undefined = undefined
+  readonly #context: LogContext
+  readonly #endpoint: Endpoint
+  readonly #startedAt: number
+  readonly #steps: Array<StepRecord | undefined> = [] // in the order of `steps`; `undefined`: an attempt without an outcome
+  readonly #path: string
+  readonly #waitUntil: Exchange['waitUntil']
+  readonly #attempts: AttemptLog[] = []
+  readonly #onEnd: Array<(record: RequestRecord) => void> = []
+  #model: string | undefined = undefined
+  #isStream = false
+  #stop: Stop | undefined = undefined
+  #answer: GivenAnswer | undefined = undefined
+  #isOver = false
+
+  constructor(exchange: Exchange, endpoint: Endpoint, context: LogContext) {
+    this.client = new Client(exchange, context)
+    this.#context = context
+    this.#endpoint = endpoint
+    this.#startedAt = context.clock.now()
+    this.#path = exchange.path
+    this.#waitUntil = exchange.waitUntil
+  }
+
+  /** The client's key, once it is known, a paused one too. */
+  get key(): PresentedKey | undefined {
+    return this.client.key
+  }
+
+  /** Attempts that have an outcome, skipped targets and left-out entries, in the order in which the request came to them. */
+  get steps(): readonly StepRecord[] {
+    return this.#steps.filter((step) => step !== undefined)
+  }
+
+  /** The request has been read. Its body is not kept: it may be large, and would live as long as the stream. */
+  asked({ model, stream }: { model: string; stream: boolean }): void {
+    this.#model = model
+    this.#isStream = stream
+  }
+
+  /** An attempt begins. */
+  attempt(target: Target, codec: Omit<Trying, 'route'>): AttemptLog {
+    const place = this.#steps.push(undefined) - 1
+    this.trying = { route: target.route, isPassThrough: codec.isPassThrough, warnings: codec.warnings }
+    const attempt = new AttemptLog(target, {
+      context: this.#context,
+      owner: this.key?.id ?? '',
+      isStream: this.#isStream,
+      onOutcome: (step) => {
+        this.#steps[place] = step
+        if ('outcome' in step) this.#context.observer.onAttempt(() => step, this.#waitUntil)
+      },
+      onSettled: (step) => {
+        this.#steps[place] = step
+      },
+    })
+    this.#attempts.push(attempt)
+    return attempt
+  }
+
+  /** A target is skipped because of an earlier failure of that class, or as its connection is draining. */
+  skipped(route: Route, why: Skip['skipped']): void {
+    this.#steps.push(skipRecord(route, why))
+  }
+
+  /** An entry of a combo is left out, by the part of its condition that does not hold, such as `when.tools`. */
+  leftOut(entry: string, skipped: string, via: string): void {
+    this.#steps.push({ entry, skipped, via })
+  }
+
+  /** No other target is tried, though there is one. */
+  stopped(why: Stop): void {
+    this.#stop = why
+  }
+
+  /** The client gets the answer of a target. */
+  answered(answer: GivenAnswer): void {
+    this.trying = undefined
+    this.#answer = answer
+  }
+
+  /** The stream that the client gets is over. `status`: that of its reply. */
+  streamEnded(
+    { usage, error, cancelled }: StreamEnd,
+    { status, spent }: { status: number; spent: TokenUsage | undefined },
+  ) {
+    if (this.#answer) this.#answer.usage = sumOf(spent, usage)
+    const end = cancelled ? 'aborted' : error ? 'cut' : 'complete'
+    this.#end({ status: cancelled ? 499 : (error?.status ?? status), end })
+  }
+
+  /** The client gets a reply that is not streamed. */
+  replied(status: number): void {
+    this.#end({ status, end: this.#answer || status < 400 ? 'complete' : 'failed' })
+  }
+
+  /** The client gets an error of the gateway. */
+  failed(thrown: unknown): void {
+    const { code, status } = toGatewayError(thrown)
+    const isRefused = !this.#steps.some((step) => step === undefined || 'outcome' in step)
+    this.#end({
+      status,
+      error: code,
+      end: code === 'CLIENT_CLOSED_REQUEST' ? 'aborted' : isRefused ? 'refused' : 'failed',
+    })
+  }
+
+  /** Calls `listener` with the record when the request is over, before the host's hooks. */
+  onEnd(listener: (record: RequestRecord) => void): void {
+    this.#onEnd.push(listener)
+  }
+
+  /**
+   * The only end of a request: it frees the client and the targets that are still held for it, and reports what became of it. Only the first
+   * call counts.
+   */
+  #end(ending: { status: number; end: RequestEnd; error?: ErrorCode }): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.client.release()
+    for (const attempt of this.#attempts) attempt.release()
+    const { clock, observer } = this.#context
+    const durationMs = clock.now() - this.#startedAt
+    if (this.#onEnd.length > 0) {
+      const record = this.#record(ending, durationMs)
+      for (const listener of this.#onEnd) listener(record)
+    }
+    const answer = this.#answer
+    if (answer) observer.onUsage(() => this.#usage(answer, durationMs), this.#waitUntil)
+    observer.onRequest(() => this.#record(ending, durationMs), this.#waitUntil)
+  }
+
+  /** What is known: most requests have a key, many have counts, some have a price. */
+  #usage({ target, usage }: GivenAnswer, durationMs: number): UsageRecord {
+    const record: UsageRecord = {
+      requestedModel: this.#model ?? '',
+      provider: target.provider,
+      connectionId: target.connection.id,
+      model: target.model,
+      format: this.#endpoint.format,
+      streamed: this.#isStream,
+      startedAt: this.#startedAt,
+      durationMs,
+    }
+    if (this.key) record.keyId = this.key.id
+    if (!usage) return record
+    Object.assign(record, usage)
+    const costUsd = costOf(this.#context.catalog, target, usage)
+    if (costUsd !== undefined) record.costUsd = costUsd
+    return record
+  }
+
+  #record({ status, end, error }: { status: number; end: RequestEnd; error?: ErrorCode }, durationMs: number) {
+    const { steps } = this
+    const attempts = steps.filter(isAttempt)
+    const warnings = this.#answer?.warnings() ?? []
+    const record: RequestRecord = {
+      id: this.id,
+      path: this.#path,
+      startedAt: this.#startedAt,
+      durationMs,
+      status,
+      end,
+      streamed: this.#isStream,
+      attempts,
+    }
+    if (error) record.error = error
+    if (this.key) record.keyId = this.key.id
+    if (this.#model !== undefined) record.model = this.#model
+    if (steps.length > attempts.length) record.skipped = steps.filter(isSkipped)
+    if (this.#stop) record.stopped = this.#stop
+    if (warnings.length > 0) record.warnings = warnings
+    return record
+  }
+}
+
+const isAttempt = (step: StepRecord): step is AttemptRecord => 'outcome' in step
+const isSkipped = (step: StepRecord): step is Skip | LeftOutEntry => 'skipped' in step

@@ -1,0 +1,16 @@
+import type { AskedRequest } from '../codec/codec.ts'
+import type { Exchange } from '../lib/exchange.ts'
+import type { RouteTable } from '../routing/table.ts'
+import type { Client } from './client.ts'
+import type { PipelineContext } from './context.ts'
+import type { RequestLog } from './request-log.ts'
+
+/** One model request that has been read. */
+export interface ModelRequest extends AskedRequest {
+  readonly exchange: Exchange
+  /** Under the rules for its model name. */
+  readonly context: PipelineContext
+  readonly table: RouteTable
+  readonly log: RequestLog
+  readonly client: Client
+}

@@ -1,0 +1,84 @@
+import { type GatewayError, isGatewayError, toGatewayError } from '../errors.ts'
+import type { Endpoint } from '../formats/format.ts'
+import type { Exchange, Reply } from '../lib/exchange.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { PresentedKey } from '../store/keyring.ts'
+import type { AttemptRecord } from './records.ts'
+import type { ModelRequest } from './request.ts'
+import type { RequestLog } from './request-log.ts'
+
+/** A request to a model endpoint, of which the endpoint and the key are known and nothing else has been read. */
+export interface ServedRequest {
+  readonly exchange: Exchange
+  readonly endpoint: Endpoint
+  /** The model's name, where the path has it. */
+  readonly pathModel?: string | undefined
+  /** The client's key; absent when it has none and needs none. */
+  readonly key: PresentedKey | undefined
+  /** What becomes of the request; `onEnd` calls back when all of it is over. */
+  readonly log: RequestLog
+}
+
+/**
+ * A step around a request to a model endpoint, after its key and its route: it refuses by throwing a `GatewayError` of any status, which the
+ * client reads in its own format, or calls `next` and may add headers to the reply. The reply of a stream comes when the stream begins.
+ */
+export type RequestStep = (request: ServedRequest, next: () => Promise<Reply>) => Promise<Reply>
+
+/** An attempt as the steps around it see it. */
+export interface SteppedAttempt {
+  readonly request: ModelRequest
+  readonly target: RouteTarget
+}
+
+/**
+ * A step around an attempt. `next` makes the attempt, and resolves when that has settled: after the last byte of its answer, streams
+ * included, or after its failure. It never rejects. A step that throws a `GatewayError` in place of calling `next` refuses the target, which
+ * is then passed over, and the steps around it get a record with the outcome `refused`; if no other target is called, the client reads
+ * the error.
+ */
+export type AttemptStep = (attempt: SteppedAttempt, next: () => Promise<AttemptRecord>) => Promise<unknown>
+
+/** Puts steps around what serves a request, the first outermost. */
+export const withSteps = (
+  steps: readonly RequestStep[],
+  serve: (request: ServedRequest) => Promise<Reply>,
+): ((request: ServedRequest) => Promise<Reply>) =>
+  steps.reduceRight<(request: ServedRequest) => Promise<Reply>>(
+    (next, step) => (request) => step(request, () => next(request)),
+    serve,
+  )
+
+/** How an attempt within steps is made. */
+interface SteppedWork {
+  /** Makes the attempt; resolves when it has settled. Never rejects. */
+  make(): Promise<AttemptRecord>
+  /** A step has refused the target with this error. Returns the record of the attempt, which is not made. */
+  refuse(error: GatewayError): AttemptRecord
+  /** A step has failed by itself. */
+  onError(error: unknown): void
+}
+
+/** Makes an attempt within the steps around it, the first outermost. Never rejects. */
+export async function attemptWithin(
+  steps: readonly AttemptStep[],
+  attempt: SteppedAttempt,
+  { make, refuse, onError }: SteppedWork,
+): Promise<void> {
+  let settling: Promise<AttemptRecord> | undefined
+
+  /** Resolves when the attempt has settled and the steps from this one on have returned. */
+  async function from(at: number): Promise<AttemptRecord> {
+    const step = steps[at]
+    try {
+      if (step) await step(attempt, () => from(at + 1))
+    } catch (thrown) {
+      if (settling || !isGatewayError(thrown)) onError(thrown)
+      settling ??= Promise.resolve(refuse(toGatewayError(thrown)))
+    }
+    settling ??= make()
+    return settling
+  }
+
+  await from(0)
+}

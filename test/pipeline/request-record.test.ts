@@ -1,0 +1,120 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatEvents } from './support/answers.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the record of a request')
+
+const answering = () =>
+  fakeUpstream(({ body, provider }) => {
+    if (provider === 'three') return json({ error: { message: 'no' } }, 500)
+    return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
+  })
+
+const idOf = (response: Response) => response.headers.get('x-signalbox-request-id')
+
+test('every reply of a model endpoint has the id of its record, errors too, and no id comes twice', async () => {
+  const world = await openWorld({ fetch: answering(), limits: { maxBodyBytes: 1_000 } })
+  const asking = [
+    () => world.chat({}),
+    () => world.chat({ stream: true }),
+    () => world.messages({ model: 'one/m', messages: [{ role: 'user', content: 'Hi' }] }),
+    () => world.chat({ model: 'three/m' }),
+    () => world.chat({ model: 'nobody/nothing' }),
+    () => world.post('/v1/messages', 'no json'),
+    () => world.chat({ padding: 'x'.repeat(2_000) }),
+    () => world.chat({}, { headers: { 'x-signalbox-timeout-ms': 'soon' } }),
+    () => world.chat({}, { headers: { 'content-encoding': 'gzip' } }),
+    () => world.post('/v1beta/models/one/m:countTokens', { contents: [{ parts: [{ text: 'Hi' }] }] }),
+  ]
+  const ids: Array<string | null> = []
+  for (const ask of asking) {
+    const reply = await ask()
+    await reply.text()
+    ids.push(idOf(reply))
+  }
+  assert.equal(
+    ids,
+    world.told.requests.map(({ id }) => id),
+  )
+  assert.is(new Set(ids).size, asking.length)
+  assert.equal(
+    world.told.requests.map(({ status, end, error }) => `${status} ${end} ${error ?? '-'}`),
+    [
+      '200 complete -',
+      '200 complete -',
+      '200 complete -',
+      '500 failed -',
+      '404 refused MODEL_NOT_FOUND',
+      '400 refused INVALID_JSON',
+      '413 refused PAYLOAD_TOO_LARGE',
+      '400 refused INVALID_REQUEST',
+      '415 refused UNSUPPORTED_MEDIA_TYPE',
+      '200 complete -',
+    ],
+  )
+})
+
+test('a request that its key keeps out has a record, with the key if it is known', async () => {
+  const world = await openWorld({ fetch: answering() })
+  const { key, id } = await world.api.keys.create({ name: 'team' })
+  await world.api.keys.update(id, { isActive: false })
+  await world.api.settings.update({ requireApiKey: true })
+  const asked = (authorization?: string) => world.chat({}, { headers: authorization ? { authorization } : {} })
+  const replies = [await asked(), await asked('Bearer sbx_unknown'), await asked(`Bearer ${key}`)]
+  const ids = replies.map(idOf)
+  assert.equal(
+    world.told.requests.map((one) => [one.id, one.status, one.end, one.error, one.keyId, one.path, one.attempts]),
+    [
+      [ids[0], 401, 'refused', 'KEY_MISSING', undefined, '/v1/chat/completions', []],
+      [ids[1], 401, 'refused', 'KEY_UNKNOWN', undefined, '/v1/chat/completions', []],
+      [ids[2], 403, 'refused', 'KEY_PAUSED', id, '/v1/chat/completions', []],
+    ],
+  )
+})
+
+test('listings, probes, preflights and unknown paths have neither an id nor a record', async () => {
+  const world = await openWorld({ allowedOrigins: ['https://page.test'] })
+  const headers = { origin: 'https://page.test', 'access-control-request-method': 'POST' }
+  for (const [method, path] of [
+    ['GET', '/v1/models'],
+    ['GET', '/v1/models/one/m'],
+    ['HEAD', '/v1/chat/completions'],
+    ['OPTIONS', '/v1/chat/completions'],
+    ['POST', '/v1/nothing'],
+    ['POST', '/v1/models/%'],
+    ['GET', '/api/keys'],
+    ['GET', '/health'],
+  ] as const)
+    assert.is(idOf(await world.gateway.fetch(`http://gateway${path}`, { method, headers })), null, `${method} ${path}`)
+  assert.equal(world.told.requests, [])
+})
+
+test('a request that one too many is, and one of a gateway that has closed, have a record each', async () => {
+  const world = await openWorld({ fetch: answering(), limits: { maxConcurrent: 1 } })
+  const streaming = await world.chat({ stream: true })
+  const busy = await world.chat({})
+  await streaming.text()
+  await world.gateway.close()
+  const closed = await world.chat({})
+  assert.equal([busy.status, closed.status], [503, 503])
+  assert.equal(
+    world.told.requests.map(({ error, end }) => [error, end]),
+    [
+      ['TOO_BUSY', 'refused'],
+      [undefined, 'complete'],
+      ['CLOSED', 'refused'],
+    ],
+  )
+})
+
+test('a stream that breaks off ends its record as cut, one that the client leaves as aborted, with what was reported until then', async () => {
+  const cut = [...chatEvents().slice(0, 3)]
+  const world = await openWorld({ fetch: fakeUpstream(() => sse(cut, 'error')) })
+  await (await world.chat({ stream: true })).text()
+  const left = await world.chat({ stream: true })
+  await left.body?.getReader().read()
+  await left.body?.cancel().catch(() => {})
+  assert.is(world.told.requests[0]?.end, 'cut')
+  assert.is(world.told.requests[0]?.attempts[0]?.outcome, 'answered')
+})
