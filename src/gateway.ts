@@ -140,6 +140,7 @@ export function createGatewayWith(
     clock,
     random: platformRandom,
     limits,
+    ownLimits: options.limits ?? {},
     bodyTime,
     isStrict: options.strict ?? false,
     fetchesMedia: options.fetchMedia ?? true,

@@ -1,5 +1,5 @@
 import type { ItemMemory } from '../formats/canonical/item-memory.ts'
-import type { Format, TokenUsage, UpstreamFormat } from '../formats/format.ts'
+import type { AnswerReader, Format, TokenUsage, UpstreamFormat } from '../formats/format.ts'
 import type { Operation } from '../formats/operations.ts'
 import type { ByteStream, Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import type { Scope } from '../lib/scope.ts'
@@ -12,13 +12,15 @@ import type { Committed, FailedResponse, WholeResponse } from './response.ts'
 
 /** How one request is sent to one target, and how its response is read: passed through or translated. */
 export interface Codec {
-  /** The target's format, which reads its streams and errors. */
+  /** The target's format, which divides its streams and reads its errors. */
   format: UpstreamFormat
+  /** What the target is asked for: what the client asks for, or something that its answer is made of. */
+  operation: Operation
+  /** How the target's answers to that are read. */
+  answers: AnswerReader
   request: UpstreamRequest
   /** Does the client get the provider's bytes and headers unchanged? */
   isPassThrough: boolean
-  /** What the target is asked for, where that is not what the client asks for. */
-  operation?: Operation
   /** Set when the response is not for the client: it makes the codec of the client's own request. */
   next?(response: WholeResponse): Promise<Codec>
   /** The tokens that were spent before on behalf of this request. */
@@ -44,6 +46,8 @@ export interface AskedRequest {
   readonly context: CodecContext
   /** The id of the client's key; empty when it has none. */
   readonly owner: string
+  /** The most tokens that the answer may have, whatever the request says; a warning names it. */
+  readonly outputLimit?: number
   /** For how long the client waits; absent when a request is only explained, for which nothing is fetched. */
   readonly scope?: Scope
 }
@@ -62,17 +66,17 @@ export interface CodecContext {
   asksForUsage: boolean
   /** Loaded with the first request that needs it. */
   translation(): Promise<Translation>
-  compactions: CompactionMemory
+  missingEndpoints: EndpointMemory
   /** What Responses clients may refer to by its id. */
   items: ItemMemory
 }
 
-/** The targets that have no endpoint for compactions, though they speak the format that has one. */
-export interface CompactionMemory {
+/** The targets that have no endpoint for an operation, though they speak the format that has one. */
+export interface EndpointMemory {
   /** Was the target found to have none within the last hour? */
-  isLacking(target: RouteTarget): boolean
+  isMissing(target: RouteTarget, operation: Operation): boolean
   /** Remembers that the target has none. */
-  noteLacking(target: RouteTarget): void
+  noteMissing(target: RouteTarget, operation: Operation): void
 }
 
 /** The codecs that go through the canonical form, with what they remember between requests. */
@@ -83,6 +87,8 @@ export interface Translation {
   isCompactionOurs(request: AskedRequest, target: RouteTarget): Promise<boolean>
   /** The codec of a stream that is passed through, with the question for its usage; the same where the target takes no such question. */
   askingForUsage(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
+  /** The codec of a request that is passed through, with its `outputLimit` in the request. */
+  limitingOutput(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
   /** The codec for events in place of a whole response. */
   forEvents(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
   /** The codec for a whole response in place of a stream. */

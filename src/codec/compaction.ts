@@ -11,6 +11,7 @@ import {
 import type { CanonicalRequest } from '../formats/canonical/request.ts'
 import type { StreamEvent } from '../formats/canonical/stream.ts'
 import { estimateTokens } from '../formats/estimate-tokens.ts'
+import { operations } from '../formats/operations.ts'
 import type { ParseContext, Translator } from '../formats/translator.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { contextWindowOf } from '../providers/catalog-model.ts'
@@ -39,7 +40,7 @@ export async function carryRequest(
   memory: TranslationMemory,
 ): Promise<CarriedRequest> {
   const { call, context } = request
-  const isCompaction = call.endpoint.operation.isCompaction
+  const isCompaction = call.endpoint.operation === operations.compact
   const window = contextWindowOf(context.catalog, target)
   const summary = memory.summaries.get(call)
   const found: { way: keyof typeof ways } = { way: 'plain' }
@@ -84,7 +85,7 @@ const unchanged = <T>(value: T): T => value
 
 /** Must the gateway compact the conversation for a target of the client's own format? Not if the target can do it itself. */
 export async function isCompactionOurs({ call, format, context }: AskedRequest, target: RouteTarget): Promise<boolean> {
-  const wish = format.compactionIn?.(call.body)
+  const wish = call.endpoint.compactionIn?.(call.body)
   if (wish === undefined) return false
   const { traits } = await format.loadTranslator()
   if (traitsFor(traits, target, context.catalog).compacts) return false

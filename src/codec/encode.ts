@@ -1,10 +1,11 @@
+import { answersOf } from '../formats/format.ts'
 import { withoutMember } from '../lib/json-scan.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { WireFormat } from '../types.ts'
 import { requestHeaders } from '../upstream/headers.ts'
 import type { AskedRequest, Codec } from './codec.ts'
 import { asJsonArray } from './json-array.ts'
-import { bodyFor, wantsArray } from './model-call.ts'
+import { bodyFor, type ModelCall, wantsArray } from './model-call.ts'
 import { relayStream } from './relay.ts'
 
 /**
@@ -12,19 +13,18 @@ import { relayStream } from './relay.ts'
  * Rejects with `INVALID_REQUEST` or `FORMAT_MISMATCH` when the target's format cannot carry the request.
  */
 export async function encode(request: AskedRequest, routeTarget: RouteTarget): Promise<Codec> {
-  const { call, format, context } = request
+  const { call, context, format } = request
+  const { endpoint } = call
   const target = speaking(format.name, routeTarget)
   if (needsTranslation(request, target)) return (await context.translation()).codecFor(request, target)
-  if (asksToCompact(request)) {
+  if (asksToCompact(call)) {
     const translation = await context.translation()
     if (await translation.isCompactionOurs(request, target)) return translation.codecFor(request, target)
   }
-  const body =
-    format.countBody && call.endpoint.operation.translation === 'count'
-      ? await format.countBody(call.text, target.model)
-      : withoutStreamMember(bodyFor(target.model, call), request)
-  const codec = passThrough(request, target, body)
-  const isOpen = context.asksForUsage && call.stream && format.usageRequest?.isOpen(call.body)
+  const codec = passThrough(request, target)
+  if (request.outputLimit !== undefined && endpoint.outputLimit)
+    return (await context.translation()).limitingOutput(request, target, codec)
+  const isOpen = context.asksForUsage && call.stream && endpoint.usageRequest?.isOpen(call.body)
   return isOpen ? (await context.translation()).askingForUsage(request, target, codec) : codec
 }
 
@@ -32,12 +32,12 @@ export async function encode(request: AskedRequest, routeTarget: RouteTarget): P
 const speaking = (format: WireFormat, target: RouteTarget): RouteTarget =>
   target.format !== format && target.alsoSpeaks?.includes(format) ? { ...target, format } : target
 
-function needsTranslation(request: AskedRequest, target: RouteTarget): boolean {
-  const { call, format, context, owner } = request
+function needsTranslation({ call, format, context, owner }: AskedRequest, target: RouteTarget): boolean {
+  const { operation, referencesIn } = call.endpoint
   if (target.format !== format.name || SEALED.test(call.text)) return true
-  if (call.endpoint.operation.isCompaction && context.compactions.isLacking(target)) return true
+  if (operation.missing?.isTranslated && context.missingEndpoints.isMissing(target, operation)) return true
   // Does it refer to an item that this gateway wrote, so that the provider does not know it?
-  return format.referencesIn?.(call).some((id) => context.items.has(owner, id)) ?? false
+  return referencesIn?.(call).some((id) => context.items.has(owner, id)) ?? false
 }
 
 /**
@@ -47,23 +47,24 @@ function needsTranslation(request: AskedRequest, target: RouteTarget): boolean {
 const SEALED = /signalbox-1:|c2lnbmFsYm94LTE6/
 
 /** Is the conversation to be compacted before the answer? Most requests do not ask for that, which their text shows at once. */
-const asksToCompact = ({ call, format }: AskedRequest): boolean =>
-  format.compactionIn !== undefined &&
-  call.endpoint.operation.mayCompact &&
-  call.text.includes('"compaction') &&
-  format.compactionIn(call.body) !== undefined
+const asksToCompact = ({ endpoint: { compactionIn }, text, body }: ModelCall): boolean =>
+  compactionIn !== undefined && text.includes('"compaction') && compactionIn(body) !== undefined
 
 /** The request with a body that is the client's but for the model's name. */
-function passThrough(request: AskedRequest, target: RouteTarget, body: string): Codec {
+function passThrough(request: AskedRequest, target: RouteTarget): Codec {
   const { exchange, call, format } = request
+  const { endpoint } = call
   const isArray = wantsArray(request)
+  const answers = answersOf(format, endpoint.operation)
   return {
     format,
+    operation: endpoint.operation,
+    answers,
     request: {
-      path: call.endpoint.upstreamPath(target.model),
+      path: endpoint.upstreamPath(target.model),
       query: BETA.test(exchange.query) ? '?beta=true' : '',
       headers: requestHeaders(exchange, format.defaultHeaders),
-      body,
+      body: endpoint.bodyFor?.(call.text, target.model) ?? withoutStreamMember(bodyFor(target.model, call), call),
     },
     isPassThrough: true,
     warnings: noWarnings,
@@ -71,15 +72,15 @@ function passThrough(request: AskedRequest, target: RouteTarget, body: string): 
     readFailure: unchanged,
     streamType: isArray ? 'application/json' : 'text/event-stream',
     relay(body, committed, terms) {
-      const relayed = relayStream(body, committed, { format, ...terms })
+      const relayed = relayStream(body, committed, { format, answers, ...terms })
       return isArray ? asJsonArray(relayed) : relayed
     },
   }
 }
 
 /** Clients leave `stream_options` in requests for whole answers, which OpenAI refuses. */
-function withoutStreamMember(body: string, { call, format: { streamMember } }: AskedRequest): string {
-  if (call.stream || streamMember === undefined || (call.body[streamMember] ?? null) === null) return body
+function withoutStreamMember(body: string, { stream, body: given, endpoint: { streamMember } }: ModelCall): string {
+  if (stream || streamMember === undefined || (given[streamMember] ?? null) === null) return body
   return withoutMember(body, streamMember)
 }
 

@@ -24,10 +24,8 @@ export interface Failure {
   retryAfterMs?: number | undefined
   /** The context window that the provider named, in tokens. */
   window?: number | undefined
-  /** Does the provider count no tokens, be it of this model? */
-  isUncounted?: true
-  /** Has the provider no endpoint for compactions? */
-  isUncompacted?: true
+  /** Has the provider no endpoint for what it was asked, be it of this model? */
+  lacksEndpoint?: true
   /** Does the answer invite a retry of the same target? */
   isInviting?: boolean
   /** The network error's code, such as `ECONNREFUSED`. */

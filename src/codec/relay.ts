@@ -1,5 +1,5 @@
 import { gatewayError, toGatewayError } from '../errors.ts'
-import type { ErrorFacts, Format, StreamState, TokenUsage } from '../formats/format.ts'
+import type { AnswerReader, ErrorFacts, Format, StreamState, TokenUsage } from '../formats/format.ts'
 import { concatBytes, createFinder, encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
 import { createEventSplitter } from '../lib/sse-split.ts'
@@ -37,7 +37,7 @@ export interface StreamEnd {
   fault?: unknown
 }
 
-type PassedTerms = StreamTerms & { format: Format }
+type PassedTerms = StreamTerms & { format: Format; answers: AnswerReader }
 
 /**
  * Passes a committed stream on in whole events, byte for byte but for what clients of the format throw at (`Format.createKeeper`). A stream
@@ -175,9 +175,10 @@ class PassedStream implements RelayedStream {
 
   /** The events for the client, up to an error event, whatever follows it, unless the answer was complete before. */
   async #unlessFailed(events: Uint8Array, whole: Uint8Array): Promise<Uint8Array> {
-    const { format, secrets, knownKeys } = this.#terms
+    const { format, answers, secrets, knownKeys } = this.#terms
     const failed = await failedEvents(events, {
       format,
+      answers,
       secrets: async () => [...secrets, ...(await knownKeys())],
       before: () => {
         this.#tail.observe()

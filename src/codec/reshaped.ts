@@ -2,6 +2,7 @@ import { answerEvents } from '../formats/canonical/answer-events.ts'
 import { exactObject, notTooDeep } from '../formats/canonical/exact-json.ts'
 import { restoreAnswer } from '../formats/canonical/restore.ts'
 import { createResponseWarnings, createWarnings } from '../formats/canonical/warnings.ts'
+import { operations } from '../formats/operations.ts'
 import { gatherStream } from '../formats/translate-stream.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { newId } from '../lib/new-id.ts'
@@ -60,7 +61,7 @@ export async function forWhole(
   target: RouteTarget,
   { codec, memory }: { codec: Codec; memory: TranslationMemory },
 ): Promise<Codec> {
-  if (request.call.endpoint.operation.translation === undefined) return { ...codec, readWhole: onlyEvent }
+  if (request.call.endpoint.operation === operations.complete) return { ...codec, readWhole: onlyEvent }
   if (codec.isPassThrough && codec.format.streamsArrays) return { ...codec, readWhole: onlyChunk(request) }
   const carried = await carryRequest(request, target, memory)
   const { client, upstream, asked, restoration, shape } = carried

@@ -1,5 +1,5 @@
 import { readMessage } from '../formats/errors/read.ts'
-import type { EmbeddedError, ErrorFacts, Format, StreamPosition, StreamState } from '../formats/format.ts'
+import type { AnswerReader, EmbeddedError, ErrorFacts, Format, StreamPosition, StreamState } from '../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { isObject, tryParseJson, tryParseShallow } from '../lib/json.ts'
 import { bareJsonIn, createSseParser, eventText, MAX_EVENT, type SseEvent, splitEvents } from '../lib/sse.ts'
@@ -37,7 +37,9 @@ export interface FailedEvents {
 }
 
 interface ErrorEventTerms {
+  /** The client's. */
   format: Format
+  answers: AnswerReader
   /** The credentials to be removed from the error. */
   secrets(): Promise<readonly string[]>
   /** The state of the stream before these events. */
@@ -51,7 +53,7 @@ interface ErrorEventTerms {
  */
 export async function failedEvents(
   whole: Uint8Array,
-  { format, secrets: known, before }: ErrorEventTerms,
+  { format, answers, secrets: known, before }: ErrorEventTerms,
 ): Promise<FailedEvents | undefined> {
   if (!MENTIONS_ERROR.test(decodeUtf8Lenient(whole))) return undefined
   const { errors } = format
@@ -63,7 +65,7 @@ export async function failedEvents(
   let passedError: SseEvent | undefined
   let place: StreamPosition = {}
   for (const bytes of splitEvents(whole)) {
-    const found = eventIn(bytes, format)
+    const found = eventIn(bytes, format, answers)
     if (!error) isEnded ||= found.ended && !found.error
     const isFirst = !error
     error ??= found.error
@@ -86,8 +88,8 @@ export async function failedEvents(
 /** Some formats have an `error` member in every event, mostly null. */
 const MENTIONS_ERROR = /"error"(?!\s*:\s*null)|event: ?error/
 
-function eventIn(bytes: Uint8Array, format: Format) {
-  const state = format.watchStream()
+function eventIn(bytes: Uint8Array, { errors }: Format, answers: AnswerReader) {
+  const state = answers.watchStream()
   const text = decodeUtf8Lenient(bytes)
   let isRecognised = false
   let event: SseEvent | undefined
@@ -99,7 +101,7 @@ function eventIn(bytes: Uint8Array, format: Format) {
   const parser = createSseParser((found) => {
     event = found
     state.observe(found)
-    isRecognised = format.errors.isErrorEvent(found)
+    isRecognised = errors.isErrorEvent(found)
   })
   parser.push(text)
   parser.end()

@@ -4,7 +4,8 @@ import { exactObject, notTooDeep } from '../formats/canonical/exact-json.ts'
 import { createReasoningMemory } from '../formats/canonical/reasoning-memory.ts'
 import { restoreAnswer, restoreStream } from '../formats/canonical/restore.ts'
 import { createResponseWarnings, type ResponseWarnings } from '../formats/canonical/warnings.ts'
-import { operations } from '../formats/operations.ts'
+import { answersOf } from '../formats/format.ts'
+import { type OperationName, operations } from '../formats/operations.ts'
 import { gatherStream } from '../formats/translate-stream.ts'
 import type { TargetContext, Translator, UpstreamTranslator } from '../formats/translator.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
@@ -19,6 +20,7 @@ import type { AskedRequest, Codec, Translation } from './codec.ts'
 import { carryRequest, isCompactionOurs } from './compaction.ts'
 import { statusFor } from './failure.ts'
 import { wantsArray } from './model-call.ts'
+import { limitingOutput } from './output-limit.ts'
 import { createRefusedOptions, isBadRequest, type RefusableOption } from './refused-options.ts'
 import { relayTranslated } from './relay-translated.ts'
 import { forEvents, forWhole } from './reshaped.ts'
@@ -41,24 +43,20 @@ export function createTranslation(clock: Clock): Translation {
   }
   return {
     async codecFor(request, target) {
-      switch (request.call.endpoint.operation.translation) {
-        case 'answer':
-          return answerCodec(request, target, { memory })
-        case 'count':
-          return countCodec(request, target, memory)
-        case undefined:
-          throw untranslatable(request, target)
-      }
+      const codecFor = codecs[request.call.endpoint.operation.name]
+      if (!codecFor) throw untranslatable(request, target)
+      return codecFor(request, target, { memory })
     },
     isCompactionOurs,
     askingForUsage,
+    limitingOutput,
     forEvents,
     forWhole: (request, target, codec) => forWhole(request, target, { codec, memory }),
   }
 }
 
 /** `leftOut`: the options that the target has just refused. */
-interface AnswerCodecOptions {
+interface CodecOptions {
   memory: TranslationMemory
   leftOut?: readonly RefusableOption[]
 }
@@ -67,7 +65,7 @@ interface AnswerCodecOptions {
 async function answerCodec(
   request: AskedRequest,
   routeTarget: RouteTarget,
-  { memory, leftOut = [] }: AnswerCodecOptions,
+  { memory, leftOut = [] }: CodecOptions,
 ): Promise<Codec> {
   const { call, context, owner } = request
   const carried = await carryRequest(request, routeTarget, memory)
@@ -94,6 +92,7 @@ async function answerCodec(
     request: requestOf(request, carried, upstream.writeRequest(carried.request, target)),
     isPassThrough: false,
     operation: operations.generate,
+    answers: answersOf(format, operations.generate),
     spent,
     warnings: warningsOf(target, responseWarnings),
     ...(isBefore && { next }),
@@ -101,9 +100,8 @@ async function answerCodec(
       const restored = restoreAnswer(answerOf(response), restoration)
       memory.reasoning.keep(remembered, restored.choices[0]?.content ?? [])
       const answer = shape(restored)
-      const isCompaction = call.endpoint.operation.isCompaction
       const written =
-        isCompaction && client.writeCompaction
+        call.endpoint.operation === operations.compact && client.writeCompaction
           ? client.writeCompaction(answer, write, call.body)
           : client.writeAnswer(answer, write)
       return encodeUtf8(JSON.stringify(written))
@@ -143,7 +141,7 @@ const warningsOf =
   () => [...warnings.list(), ...responseWarnings.list()]
 
 /** The codec that asks for the number of tokens of a request. */
-async function countCodec(request: AskedRequest, routeTarget: RouteTarget, memory: TranslationMemory): Promise<Codec> {
+async function countCodec(request: AskedRequest, routeTarget: RouteTarget, { memory }: CodecOptions): Promise<Codec> {
   const { context } = request
   const carried = await translateRequest(request, routeTarget, {
     memory,
@@ -154,8 +152,11 @@ async function countCodec(request: AskedRequest, routeTarget: RouteTarget, memor
   const clientCounter = client.counter
   if (!counter || !clientCounter) throw untranslatable(request, routeTarget)
 
+  const { operation } = request.call.endpoint
   return {
     format,
+    operation,
+    answers: answersOf(format, operation),
     request: requestOf(request, carried, counter.writeRequest(carried.request, target)),
     isPassThrough: false,
     warnings: target.warnings.list,
@@ -170,6 +171,19 @@ async function countCodec(request: AskedRequest, routeTarget: RouteTarget, memor
       throw noCount(routeTarget)
     },
   }
+}
+
+/** How each operation gets to targets of other formats; one without a codec does not. */
+const codecs: Readonly<
+  Record<
+    OperationName,
+    ((request: AskedRequest, target: RouteTarget, options: CodecOptions) => Promise<Codec>) | undefined
+  >
+> = {
+  generate: answerCodec,
+  compact: answerCodec,
+  'count-tokens': countCodec,
+  complete: undefined,
 }
 
 const noCount = (target: RouteTarget) =>

@@ -16,7 +16,7 @@ export async function askingForUsage(
   target: RouteTarget,
   codec: Codec,
 ): Promise<Codec> {
-  const { usageRequest: question } = format
+  const { usageRequest: question } = call.endpoint
   if (!question?.isOpen(call.body)) return codec
   const { traits } = await format.loadTranslator()
   if (!traitsFor(traits, target, context.catalog).streamUsage) return codec

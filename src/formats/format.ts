@@ -1,10 +1,12 @@
 import type { JsonObject } from '../lib/json.ts'
+import { withMember } from '../lib/json-scan.ts'
 import type { SseEvent, StreamFraming } from '../lib/sse.ts'
+import type { Traits } from '../traits.ts'
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
 import type { TokenUsage } from './canonical/answer.ts'
 import type { EmbeddedError } from './canonical/errors.ts'
 import type { CompactionMode } from './canonical/request.ts'
-import { type Operation, operations } from './operations.ts'
+import { type Operation, type OperationName, operations } from './operations.ts'
 import type { Translator, UpstreamTranslator } from './translator.ts'
 
 export type { TokenUsage } from './canonical/answer.ts'
@@ -67,20 +69,48 @@ export interface UpstreamFormat {
   readonly framing?: StreamFraming
   /** Do its providers send streams as a JSON array, unless events are requested? */
   readonly streamsArrays?: true
-  watchStream(): StreamState
-  /** The token usage of a whole answer (parsed JSON). */
-  usageOf(answer: unknown): TokenUsage | undefined
-  /** The error that a whole answer holds, if it holds one. */
-  errorIn(answer: unknown): EmbeddedError | undefined
-  /** Is the body an answer of this format? An empty one with a finish reason is. */
-  isAnswer(answer: JsonObject): boolean
-  /** How errors and empty answers are read. */
+  /** How its providers answer, by operation. What is absent they do not have. */
+  readonly answers: Readonly<Partial<Record<OperationName, AnswerReader>>>
   readonly errors: ErrorReader
   /** Loads the translation to and from the canonical form. */
   loadTranslator(): Promise<UpstreamTranslator>
 }
 
-/** Reads a format's errors and empty answers. */
+/** Reads the answers of providers to one operation. */
+export interface AnswerReader {
+  /** Is the body an answer? An empty one with a finish reason is. */
+  isAnswer(answer: JsonObject): boolean
+  /**
+   * Is the answer empty: has the model ended its turn normally, or without a finish reason, with no text, call, reasoning or refusal? An
+   * answer that was cut or filtered is not empty, since its finish reason explains it.
+   */
+  isEmpty(answer: JsonObject): boolean
+  /** The error that a whole answer holds, if it holds one. */
+  errorIn(answer: unknown): EmbeddedError | undefined
+  /** The usage of a whole answer (parsed JSON). */
+  usageOf(answer: unknown): TokenUsage | undefined
+  /** Follows a stream: when it has begun for good, so that no other target is tried any more (`started`), its end, and its usage. */
+  watchStream(): StreamState
+  /** Is the answer put together from events where a provider streams without being asked? */
+  readonly gathersEvents: boolean
+}
+
+/** How the answers of providers that speak a format are read when they are asked for this. Throws where they have no such endpoint. */
+export function answersOf({ name, answers }: UpstreamFormat, operation: Operation): AnswerReader {
+  const reader = answers[operation.name]
+  if (!reader) throw new TypeError(`The format ${name} has no answers to ${operation.name}.`)
+  return reader
+}
+
+/** How the answers to a request for tokens are read: any JSON object will do. */
+export const countsLike = (answers: AnswerReader): AnswerReader => ({
+  ...answers,
+  isAnswer: () => true,
+  isEmpty: () => false,
+  gathersEvents: false,
+})
+
+/** Reads a format's errors. */
 export interface ErrorReader {
   /** Message and code of an error body, each only if the body has one. */
   read(body: unknown): { message?: string; code?: string }
@@ -88,11 +118,6 @@ export interface ErrorReader {
   bodyOf(error: JsonObject, status: number): JsonObject
   /** Does an error body mean that the provider does not count tokens for this model or this client at all? */
   cannotCount?(body: unknown): boolean
-  /**
-   * Is the answer empty: has the model ended its turn normally, or without a finish reason, with no text, call, reasoning or refusal? An
-   * answer that was cut or filtered is not empty, since its finish reason explains it.
-   */
-  isEmpty(answer: JsonObject): boolean
 }
 
 /** How errors are written for a format's clients. */
@@ -134,7 +159,6 @@ export interface Format extends UpstreamFormat {
   /** Where its clients send model requests. */
   readonly endpoints: readonly Endpoint[]
   readonly clientSigns: ClientDetection
-  /** How errors are read and written. */
   readonly errors: FormatErrors
   /** The header in which clients look for the provider's id of the request. */
   readonly requestIdHeader: string
@@ -145,42 +169,70 @@ export interface Format extends UpstreamFormat {
    * would throw. Absent if the format's providers send no such events.
    */
   createKeeper?(): (events: Uint8Array) => Uint8Array
-  /** The member that providers refuse in a request without a stream. */
-  readonly streamMember?: string
-  /** The ids by which a request refers to items of earlier answers; only for formats whose requests can name items by their ids. */
-  referencesIn?(request: { text: string; body: JsonObject }): readonly string[]
-  /** Does a request for an answer also ask for a compaction, and when? Only for formats that have such requests. */
-  compactionIn?(request: JsonObject): CompactionMode | undefined
-  /** The body of a request to count tokens, for another model; only for formats that name the model in more than one place. */
-  countBody?(text: string, model: string): Promise<string>
-  /** How the usage of streams is requested; only for formats whose providers do not always report it. */
-  readonly usageRequest?: UsageRequest
   loadTranslator(): Promise<Translator>
 }
 
-/** An endpoint for model requests: its path for clients, and its path below a provider's base URL. */
+/** An endpoint for model requests: what its clients ask for, in which form, and where. */
 export interface Endpoint {
   /** Below the base path; `{model}` where the format has the model's name in its path. */
   path: string
+  /** The form of its requests, answers and errors. */
   format: WireFormat
   operation: Operation
+  /** How its body is read: a JSON object. Forms with files, and plain bytes, would be words of their own, each with its reader in `pipeline/read.ts`. */
+  reads: 'json'
   /** When its answer is a stream: if the body's `stream` is true, always, or never. */
   streams: 'asked' | 'always' | 'never'
-  /** Fields that refer to answers stored by a provider. They are refused: the gateway stores no answers and has several providers. */
-  stateful?: readonly string[]
   /** The endpoint's path below a provider's base URL, with its query. */
   upstreamPath(model: string): string
+  /** Fields that refer to answers stored by a provider. They are refused: the gateway stores no answers and has several providers. */
+  stateful?: readonly string[]
+  /** The member that providers refuse in a request without a stream. */
+  streamMember?: string
+  /** The body for another model, all other characters unchanged; only where a request names its model in more than one place. */
+  bodyFor?(text: string, model: string): string
+  /** The ids by which a request refers to items of earlier answers; only where requests can name items by their ids. */
+  referencesIn?(request: { text: string; body: JsonObject }): readonly string[]
+  /** Does a request also ask for a compaction, and when? Only where requests can. */
+  compactionIn?(request: JsonObject): CompactionMode | undefined
+  /** How the usage of streams is requested; only where providers do not always report it. */
+  usageRequest?: UsageRequest
+  /** How a request says how much it may be answered with; absent where nothing is written. */
+  outputLimit?: OutputLimit
 }
+
+/** Where the requests of an endpoint say how many tokens their answers may have. */
+export interface OutputLimit {
+  /** The most that a request allows, in tokens; `undefined` if it says nothing. */
+  of(body: JsonObject): number | undefined
+  /** The text with that limit, all other characters unchanged. `field`: the name that the provider reads, where its format has several. */
+  set(request: { text: string; body: JsonObject }, tokens: number, field: Traits['outputLimitField']): string
+  /** What its clients call the limit. */
+  readonly name: string
+}
+
+/** The limit in a member of the body. `names`: all that it may have, the first one where the request has none. */
+export const outputLimitIn = (...names: readonly [string, ...string[]]): OutputLimit => ({
+  of: (body) => names.map((name) => body[name]).find((value): value is number => typeof value === 'number'),
+  set({ text, body }, tokens, field) {
+    const given = names.find((name) => typeof body[name] === 'number')
+    const name = given ?? (names.includes(field) ? field : names[0])
+    return withMember(text, name, () => String(tokens))
+  },
+  name: names[0],
+})
 
 /** An endpoint whose path does not depend on the model: below `/v1` for clients, below the base URL for providers. */
 export const fixedEndpoint = (
   format: WireFormat,
   path: string,
-  operation: Operation = operations.generate,
+  { operation = operations.generate, streams = 'asked', ...more }: Partial<Omit<Endpoint, 'path' | 'format'>> = {},
 ): Endpoint => ({
   path: `/v1${path}`,
   format,
   operation,
-  streams: operation.streams ? 'asked' : 'never',
+  reads: 'json',
+  streams,
   upstreamPath: () => path,
+  ...more,
 })

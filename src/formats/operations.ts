@@ -1,43 +1,84 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { Kind } from '../types.ts'
+import { type FailureClass, isEndpointMissing, lacksCompaction } from './errors/kinds.ts'
+import { estimateTokens } from './estimate-tokens.ts'
+import type { ErrorReader, Format } from './format.ts'
+
+/** The names of all operations. */
+export type OperationName = 'generate' | 'count-tokens' | 'compact' | 'complete'
+
 /**
- * What a client asks for: a line of the table below, which all that differs between operations is read from. A new operation is a new line;
- * the endpoints of formats name theirs.
+ * What clients ask for, in whatever form: a line of the table below. The endpoints of formats name theirs, the formats of providers say how
+ * they answer it (`UpstreamFormat.answers`), and `codec/translated.ts` how it gets to providers of other formats.
  */
 export interface Operation {
-  readonly name: string
-  /** May the response stream, where the client asks for that? */
-  readonly streams: boolean
-  /** What carries it to targets of other formats: the translation of answers, that of counts, or nothing. */
-  readonly translation: 'answer' | 'count' | undefined
-  /** Does it ask for a summary of the conversation in place of an answer? */
-  readonly isCompaction: boolean
-  /** May the request ask that a long conversation be summarised first? */
-  readonly mayCompact: boolean
-  /** Is a whole response an answer of the format? Otherwise any JSON object will do. */
-  readonly hasAnswer: boolean
-  /** Is the answer put together from events where a provider streams without being asked? */
-  readonly gathersEvents: boolean
-  /** What is done when no provider has such an endpoint: the tokens are estimated, or the gateway summarises by itself. */
-  readonly withoutEndpoint: 'estimate' | 'compact' | undefined
+  readonly name: OperationName
+  /** The kind of the models that serve it. */
+  readonly kind: Kind
+  /** Does such a failure end the request, so that no other target is tried? */
+  endsAt(failure: { class: FailureClass }): boolean
+  /** The limits that it has in place of the gateway's own defaults; those that the host or a rule sets come before. */
+  readonly limits?: OperationLimits
+  /** For providers that have no endpoint for it. Absent: their error is one like all others. */
+  readonly missing?: MissingEndpoint
 }
 
-const none = {
-  streams: false,
-  translation: undefined,
-  isCompaction: false,
-  mayCompact: false,
-  hasAnswer: true,
-  gathersEvents: false,
-  withoutEndpoint: undefined,
-} as const
+/** In bytes and ms, as in the gateway's option `limits`. */
+export type OperationLimits = Readonly<
+  Partial<
+    Record<'maxBodyBytes' | 'maxAnswerBytes' | 'headersTimeoutMs' | 'silenceTimeoutMs' | 'totalTimeoutMs', number>
+  >
+>
+
+/** How it shows that a provider has no endpoint for an operation, and what is done then. */
+interface MissingEndpoint {
+  isMeant(error: { status: number; body: unknown; reader: ErrorReader }): boolean
+  /** What the failure of the attempt counts as. */
+  readonly class: FailureClass
+  /** What such a provider does not do. */
+  readonly what: string
+  /** Is the same target asked again by way of translation, and from then on? */
+  readonly isTranslated?: true
+  /** The gateway's own answer, for when no target has the endpoint; `warning` names in the headers what it is. */
+  ownAnswer?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
+}
+
+const generate: Operation = {
+  name: 'generate',
+  kind: 'llm',
+  endsAt: (failure) => failure.class === 'client',
+}
 
 /** All operations. */
 export const operations = {
   /** An answer. */
-  generate: { ...none, name: 'generate', streams: true, translation: 'answer', mayCompact: true, gathersEvents: true },
+  generate,
   /** The number of tokens of a request for an answer. */
-  countTokens: { ...none, name: 'count-tokens', translation: 'count', hasAnswer: false, withoutEndpoint: 'estimate' },
+  countTokens: {
+    ...generate,
+    name: 'count-tokens',
+    missing: {
+      isMeant: ({ status, body, reader }) => isEndpointMissing(status) || Boolean(reader.cannotCount?.(body)),
+      class: 'client',
+      what: 'count tokens',
+      async ownAnswer(body, format) {
+        const { counter } = await format.loadTranslator()
+        const tokens = estimateTokens(body)
+        return { answer: counter?.writeCount(tokens) ?? { input_tokens: tokens }, warning: 'estimated:input_tokens' }
+      },
+    },
+  },
   /** A compaction of a conversation. */
-  compact: { ...none, name: 'compact', translation: 'answer', isCompaction: true, withoutEndpoint: 'compact' },
+  compact: {
+    ...generate,
+    name: 'compact',
+    missing: {
+      isMeant: ({ status, body }) => lacksCompaction(status, body),
+      class: 'format',
+      what: 'compact conversations',
+      isTranslated: true,
+    },
+  },
   /** A completion in the sense of `/v1/completions`, which is only passed through. */
-  complete: { ...none, name: 'complete', streams: true },
+  complete: { ...generate, name: 'complete' },
 } as const satisfies Record<string, Operation>

@@ -156,7 +156,12 @@ const provider = v.object({
         contextWindow: v.exactOptional(number),
         maxOutputTokens: v.exactOptional(number),
         price: v.exactOptional(
-          v.object(allOptional({ input: number, output: number, cacheRead: number, cacheWrite: number })),
+          v.object(
+            allOptional({
+              ...{ input: number, output: number, cacheRead: number, cacheWrite: number },
+              ...{ search: number, page: number, image: number, second: number, character: number },
+            }),
+          ),
         ),
       }),
     ),

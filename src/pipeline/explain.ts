@@ -155,9 +155,9 @@ async function explainTargets(
       : explained(route, 'last-resort', isCooling(cooldown))
     if (!reason) used++
   }
-  const isEstimated = call.endpoint.operation.withoutEndpoint === 'estimate' && refusal?.data.param !== 'model'
+  const hasOwnAnswer = call.endpoint.operation.missing?.ownAnswer !== undefined && refusal?.data.param !== 'model'
   if (used === 0 && !refusal && isDraining) refusal = allDraining(call.model)
-  if (used > 0 || !refusal || isEstimated) return { targets }
+  if (used > 0 || !refusal || hasOwnAnswer) return { targets }
   const { status, code, message } = refusal
   return { targets, error: { status, code, message } }
 }

@@ -1,7 +1,8 @@
-import type { CompactionMemory } from '../codec/codec.ts'
+import type { EndpointMemory } from '../codec/codec.ts'
 import { createKnownKeys } from '../codec/secrets.ts'
 import { createItemMemory } from '../formats/canonical/item-memory.ts'
 import type { Endpoint } from '../formats/format.ts'
+import type { Operation } from '../formats/operations.ts'
 import type { Exchange, Reply, UpstreamFetch } from '../lib/exchange.ts'
 import { createExpiringMap } from '../lib/maps.ts'
 import { once } from '../lib/promises.ts'
@@ -16,7 +17,7 @@ import { createTargetStats } from '../routing/target-stats.ts'
 import type { Store } from '../store/store.ts'
 import { createCredentials } from '../store/store.ts'
 import type { Clock, Storage } from '../types.ts'
-import type { PipelineContext } from './context.ts'
+import type { PipelineContext, PipelineLimits } from './context.ts'
 import type { Question } from './explain.ts'
 import { RequestLog } from './request-log.ts'
 import { run } from './run.ts'
@@ -49,6 +50,8 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   upstream(exchange?: Exchange): UpstreamFetch
   /** The path that the gateway is mounted below. */
   basePath: string
+  /** Those of the limits that the host has set. */
+  ownLimits: Partial<PipelineLimits>
   aroundRequest: readonly RequestStep[]
 }
 
@@ -58,7 +61,7 @@ type Shared =
 
 /** Makes the pipeline. What only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
-  const { store, sharedIn, upstream, basePath, aroundRequest, ...shared } = dependencies
+  const { store, sharedIn, upstream, basePath, ownLimits, aroundRequest, ...shared } = dependencies
   const { clock, random, catalog, observer } = shared
   const targetStats = createTargetStats()
   const health = createHealth({ clock, random })
@@ -88,20 +91,24 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     translation,
     health,
     targetStats,
-    compactions: createCompactionMemory(clock),
+    missingEndpoints: createEndpointMemory(clock),
     items: createItemMemory(),
   }
 
-  /** The context with the request's way to upstreams; made anew only when that changes, which it hardly ever does. */
-  function contextFor(exchange: Exchange): PipelineContext {
+  /**
+   * The context with the request's way to upstreams and the limits of its operation; made anew only when the way changes, which it hardly ever
+   * does, or where the operation has limits of its own.
+   */
+  function contextFor({ exchange, endpoint }: ServedRequest): PipelineContext {
     const fetch = upstream(exchange)
     if (context.fetch !== fetch) context = { ...context, fetch }
-    return context
+    const { limits } = endpoint.operation
+    return limits ? { ...context, limits: { ...context.limits, ...limits, ...ownLimits } } : context
   }
 
   return {
     openLog: (exchange, endpoint) => new RequestLog(exchange, endpoint, context),
-    serve: withSteps(aroundRequest, (request) => run(request, contextFor(request.exchange))),
+    serve: withSteps(aroundRequest, (request) => run(request, contextFor(request))),
     async explain(question) {
       const { explain } = await import('./explain.ts')
       return explain(question, context)
@@ -113,15 +120,15 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   }
 }
 
-const COMPACTIONS_KNOWN_MS = 60 * 60 * 1_000
-const MAX_COMPACTION_TARGETS = 1_000
+const MISSING_KNOWN_MS = 60 * 60 * 1_000
+const MAX_MISSING = 1_000
 
-/** Remembers in memory which targets cannot compact. */
-function createCompactionMemory(clock: Pick<Clock, 'now'>): CompactionMemory {
-  const lacking = createExpiringMap<true>({ clock, ttlMs: COMPACTIONS_KNOWN_MS, max: MAX_COMPACTION_TARGETS })
-  const keyOf = ({ connection, model }: RouteTarget) => `${connection.id} ${model}`
+/** Remembers in memory which targets have no endpoint for an operation. */
+function createEndpointMemory(clock: Pick<Clock, 'now'>): EndpointMemory {
+  const missing = createExpiringMap<true>({ clock, ttlMs: MISSING_KNOWN_MS, max: MAX_MISSING })
+  const keyOf = ({ connection, model }: RouteTarget, { name }: Operation) => `${name} ${connection.id} ${model}`
   return {
-    isLacking: (target) => lacking.get(keyOf(target)) === true,
-    noteLacking: (target) => lacking.set(keyOf(target), true),
+    isMissing: (target, operation) => missing.get(keyOf(target, operation)) === true,
+    noteMissing: (target, operation) => missing.set(keyOf(target, operation), true),
   }
 }

@@ -1,4 +1,5 @@
-import { parseModelCall } from '../codec/model-call.ts'
+import { type ModelCall, parseModelCall } from '../codec/model-call.ts'
+import type { Endpoint } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
@@ -18,7 +19,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     time: context.bodyTime,
     scope: client.scope,
   })
-  const call = parseModelCall(bytes, endpoint, pathModel)
+  const call = readers[endpoint.reads](bytes, endpoint, pathModel)
   log.asked(call)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
@@ -35,6 +36,11 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     owner: key?.id ?? '',
   }
 }
+
+/** How bodies are read, by the word of their endpoints. Each throws `INVALID_JSON` or `INVALID_REQUEST` on a body that it cannot read. */
+const readers: Readonly<
+  Record<Endpoint['reads'], (bytes: Uint8Array, endpoint: Endpoint, pathModel?: string) => ModelCall>
+> = { json: parseModelCall }
 
 async function readRules({ routes, settings }: PipelineContext) {
   const table = await routes()

@@ -29,6 +29,8 @@ export type RequestStep = (request: ServedRequest, next: () => Promise<Reply>) =
 export interface SteppedAttempt {
   readonly request: ModelRequest
   readonly target: RouteTarget
+  /** Lets the target answer with at most so many tokens. Call it before `next`; `x-signalbox-warning` names it, unless the request asks for less. */
+  limitOutput(tokens: number): void
 }
 
 /**

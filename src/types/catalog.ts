@@ -23,9 +23,14 @@ export interface CatalogModel {
   contextWindow?: number
   /** Largest output, in tokens. */
   maxOutputTokens?: number
-  /** US dollars per million tokens. */
-  price?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number }
+  price?: Price
 }
+
+/** In US dollars: of tokens by the million, of everything else each. What is absent is not known. */
+export type Price = Partial<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | PricedUnit, number>>
+
+/** What providers charge for besides tokens. */
+export type PricedUnit = 'search' | 'page' | 'image' | 'second' | 'character'
 
 /** A provider in the catalog. */
 export interface CatalogProvider {

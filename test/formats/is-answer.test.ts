@@ -1,4 +1,6 @@
+import { answersOf } from '../../src/formats/format.ts'
 import { upstreamFormatOf } from '../../src/formats/formats.ts'
+import { operations } from '../../src/formats/operations.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('recognizing whole answers')
@@ -21,7 +23,8 @@ const empty = [
 for (const name of ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'bedrock-converse'] as const) {
   test(`${name}: an answer is recognized, another body is not`, async () => {
     const format = await upstreamFormatOf(name)
-    for (const answer of answers[name]) assert.is(format.isAnswer(answer), true, JSON.stringify(answer))
-    for (const answer of empty) assert.is(format.isAnswer(answer), false, JSON.stringify(answer))
+    const { isAnswer } = answersOf(format, operations.generate)
+    for (const answer of answers[name]) assert.is(isAnswer(answer), true, JSON.stringify(answer))
+    for (const answer of empty) assert.is(isAnswer(answer), false, JSON.stringify(answer))
   })
 }

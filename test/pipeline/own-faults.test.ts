@@ -1,6 +1,7 @@
 import { relayStream, type StreamEnd } from '../../src/codec/relay.ts'
-import { newStreamProgress } from '../../src/formats/format.ts'
+import { answersOf, newStreamProgress } from '../../src/formats/format.ts'
 import { openaiChat } from '../../src/formats/openai-chat/format.ts'
+import { operations } from '../../src/formats/operations.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/answers.ts'
 import { chunksOf } from './support/raw.ts'
@@ -59,6 +60,7 @@ test('what it fails at while it reads the end of a stream that it passes on is r
     const ends: StreamEnd[] = []
     const terms = {
       format: openaiChat,
+      answers: answersOf(openaiChat, operations.generate),
       secrets: [],
       maxStreamBytes: 1_000,
       knownKeys: async () => [],

@@ -3,7 +3,7 @@ import { gatewayError } from '../../src/errors.ts'
 import { createGatewayWith, NO_STEPS, type Steps } from '../../src/gateway.ts'
 import type { AttemptRecord, RequestRecord } from '../../src/pipeline/records.ts'
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents } from './support/answers.ts'
+import { chatAnswer, chatEvents, messageAnswer } from './support/answers.ts'
 import { fakeUpstream, json, sse } from './support/upstream.ts'
 
 const test = suite('steps that stand between the parts of the gateway')
@@ -249,3 +249,83 @@ test('a step learns when all of a request is over, of a stream after its last by
   await chat({ model: 'nothing/here' })
   assert.equal(ended, ['200 complete', '200 complete', '404 refused'])
 })
+
+const answers = {
+  'openai-chat': chatAnswer(),
+  'openai-responses': {
+    object: 'response',
+    status: 'completed',
+    output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }],
+  },
+  'anthropic-messages': messageAnswer(),
+  gemini: { candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }] },
+}
+
+/** A request in the form of the path, what a provider of the format gets of it, and the warning. */
+const limits: Array<[path: string, format: keyof typeof answers, body: object, sent: object, warning: string | null]> =
+  [
+    ['/v1/chat/completions', 'openai-chat', {}, { max_tokens: 50 }, 'clamped:max_completion_tokens'],
+    [
+      '/v1/chat/completions',
+      'openai-chat',
+      { max_completion_tokens: 90 },
+      { max_completion_tokens: 50 },
+      'clamped:max_completion_tokens',
+    ],
+    ['/v1/chat/completions', 'openai-chat', { max_tokens: 9 }, { max_tokens: 9 }, null],
+    ['/v1/responses', 'openai-responses', { input: 'Hi' }, { max_output_tokens: 50 }, 'clamped:max_output_tokens'],
+    ['/v1/messages', 'anthropic-messages', { max_tokens: 90 }, { max_tokens: 50 }, 'clamped:max_tokens'],
+    [
+      '/v1beta/models/one/m:generateContent',
+      'gemini',
+      { generationConfig: { topK: 3 } },
+      { generationConfig: { topK: 3, maxOutputTokens: 50 } },
+      'clamped:generationConfig.maxOutputTokens',
+    ],
+    [
+      '/v1beta/models/one/m:generateContent',
+      'gemini',
+      { generation_config: { max_output_tokens: 90 } },
+      { generation_config: { max_output_tokens: 50 } },
+      'clamped:generationConfig.maxOutputTokens',
+    ],
+    ['/v1/chat/completions', 'anthropic-messages', {}, { max_tokens: 50 }, 'clamped:max_completion_tokens'],
+    ['/v1/messages', 'openai-chat', { max_tokens: 90 }, { max_tokens: 50 }, 'clamped:max_tokens'],
+    ['/v1/messages', 'openai-chat', { max_tokens: 9 }, { max_tokens: 9 }, null],
+  ]
+
+for (const [path, format, body, sent, warning] of limits) {
+  test(`a step limits what ${format} answers to ${path} with ${JSON.stringify(body)}`, async () => {
+    const up = fakeUpstream(() => json(answers[format]))
+    const { gateway } = createGatewayWith(
+      { storage: memoryStorage(), fetch: up, logger: false },
+      {
+        ...NO_STEPS,
+        aroundAttempt: [
+          (attempt, next) => {
+            attempt.limitOutput(50)
+            return next()
+          },
+        ],
+      },
+    )
+    await gateway.api.connections.create({
+      provider: 'one',
+      apiKey: 'k',
+      providerSpecificData: { baseUrl: 'https://one.test/v1', format },
+    })
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const asked = path.includes(':')
+      ? { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+      : { model: 'one/m', ...(!path.includes('responses') && { messages }) }
+    const reply = await gateway.fetch(`http://gateway${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...asked, ...body }),
+    })
+    assert.is(reply.status, 200, await reply.text())
+    const given = JSON.parse(up.calls[0]?.body ?? '{}')
+    for (const [name, value] of Object.entries(sent)) assert.equal(given[name], value, JSON.stringify(given))
+    assert.is(reply.headers.get('x-signalbox-warning'), warning)
+  })
+}

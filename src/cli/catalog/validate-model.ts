@@ -13,6 +13,11 @@ const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   output: true,
   cacheRead: true,
   cacheWrite: true,
+  search: true,
+  page: true,
+  image: true,
+  second: true,
+  character: true,
 }
 
 /**

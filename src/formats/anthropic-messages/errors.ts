@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { type CanonicalError, type ErrorKind, statusOf } from '../canonical/errors.ts'
-import { isEmptyValue, isNormalEnd } from '../errors/empty.ts'
 import { parseEmbeddedError, parseProviderError } from '../errors/parse.ts'
 import { errorObjectIn, readMessage } from '../errors/read.ts'
 import type { ErrorFacts, FormatErrors } from '../format.ts'
@@ -14,7 +13,6 @@ export const messageErrors: FormatErrors = {
   isErrorEvent: ({ event, data }) => event === 'error' && isReadable(tryParseJson(data)), // clients ignore events without a name
   read: readMessage,
   bodyOf: (error) => ({ type: 'error', error }),
-  isEmpty: ({ stop_reason: reason, content }) => isNormalEnd(reason, 'end_turn') && isEmptyValue(content),
 }
 
 /** Anthropic's envelope; its clients read the type. */

@@ -1,11 +1,21 @@
 import { isObject } from '../../lib/json.ts'
 import { embeddedError } from '../errors/embedded.ts'
-import { type Format, fixedEndpoint } from '../format.ts'
+import { isEmptyValue, isNormalEnd } from '../errors/empty.ts'
+import { type AnswerReader, countsLike, type Format, fixedEndpoint, outputLimitIn } from '../format.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../operations.ts'
 import { messageErrors } from './errors.ts'
 import { createMessageKeeper } from './one-message.ts'
 import { createMessageStreamState, KEEP_ALIVE, messageUsage } from './stream-state.ts'
+
+const answers: AnswerReader = {
+  isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
+  isEmpty: ({ stop_reason: reason, content }) => isNormalEnd(reason, 'end_turn') && isEmptyValue(content),
+  errorIn: (answer) => (isObject(answer) && !('content' in answer) ? embeddedError(answer.error) : undefined),
+  usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
+  watchStream: createMessageStreamState,
+  gathersEvents: true,
+}
 
 /** Anthropic Messages. */
 export const anthropicMessages: Format = {
@@ -13,17 +23,17 @@ export const anthropicMessages: Format = {
   auth: 'x-api-key',
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
   endpoints: [
-    fixedEndpoint('anthropic-messages', '/messages'),
-    fixedEndpoint('anthropic-messages', '/messages/count_tokens', operations.countTokens),
+    fixedEndpoint('anthropic-messages', '/messages', { outputLimit: outputLimitIn('max_tokens') }),
+    fixedEndpoint('anthropic-messages', '/messages/count_tokens', {
+      operation: operations.countTokens,
+      streams: 'never',
+    }),
   ],
   clientSigns: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // also with /v1 twice, a common mistake
   requestIdHeader: 'request-id',
   errors: messageErrors,
   keepAlive: KEEP_ALIVE,
-  watchStream: createMessageStreamState,
+  answers: { generate: answers, 'count-tokens': countsLike(answers) },
   createKeeper: createMessageKeeper,
-  usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
-  errorIn: (answer) => (isObject(answer) && !('content' in answer) ? embeddedError(answer.error) : undefined),
-  isAnswer: ({ content, stop_reason: reason }) => Array.isArray(content) && (content.length > 0 || Boolean(reason)),
   loadTranslator: async () => (await loadTranslators()).messagesTranslator,
 }

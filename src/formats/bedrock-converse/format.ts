@@ -1,10 +1,23 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { newStreamProgress, type StreamState, type UpstreamFormat } from '../format.ts'
+import { type AnswerReader, countsLike, newStreamProgress, type StreamState, type UpstreamFormat } from '../format.ts'
 import { converseErrors, exceptionIn, readError } from './errors.ts'
 import { eventStreamFraming } from './event-stream.ts'
 import { brokenBy, converseUsage } from './fields.ts'
 import { converseTranslator } from './translator.ts'
+
+const answers: AnswerReader = {
+  isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
+  isEmpty: () => false, // such answers occur in recordings of good ones
+  errorIn(answer) {
+    if (isObject(answer) && 'output' in answer) return isEmpty(answer.output) ? brokenBy(answer.stopReason) : undefined
+    const { message } = isObject(answer) ? readError(answer) : {}
+    return message === undefined ? undefined : { message, status: 502, error: answer }
+  },
+  usageOf: (answer) => (isObject(answer) ? converseUsage(answer.usage) : undefined),
+  watchStream: createConverseStreamState,
+  gathersEvents: true,
+}
 
 /** Converse of AWS Bedrock: one format for the models of many vendors, which only providers speak. */
 export const bedrockConverse: UpstreamFormat = {
@@ -13,14 +26,7 @@ export const bedrockConverse: UpstreamFormat = {
   defaultHeaders: {},
   framing: eventStreamFraming,
   errors: converseErrors,
-  watchStream: createConverseStreamState,
-  usageOf: (answer) => (isObject(answer) ? converseUsage(answer.usage) : undefined),
-  errorIn(answer) {
-    if (isObject(answer) && 'output' in answer) return isEmpty(answer.output) ? brokenBy(answer.stopReason) : undefined
-    const { message } = isObject(answer) ? readError(answer) : {}
-    return message === undefined ? undefined : { message, status: 502, error: answer }
-  },
-  isAnswer: ({ output, stopReason }) => isObject(output) || Boolean(stopReason),
+  answers: { generate: answers, 'count-tokens': countsLike(answers) },
   loadTranslator: async () => converseTranslator,
 }
 

@@ -1,3 +1,4 @@
+import type { PricedUnit } from '../../types.ts'
 import type { AssistantPart } from './parts.ts'
 import type { CanonicalRequest } from './request.ts'
 import type { ResponseWarnings } from './warnings.ts'
@@ -64,17 +65,29 @@ export interface TokenUsage {
   cacheReadTokens?: number
   cacheWriteTokens?: number
   reasoningTokens?: number
+  /** What the provider charges for besides tokens, such as searches. */
+  units?: Readonly<Partial<Record<PricedUnit, number>>>
 }
 
-/** The tokens of two answers together; where one of them is missing, those of the other. */
+/** The usage of two answers together; where one of them is missing, that of the other. */
 export function sumOf(one: TokenUsage | undefined, other: TokenUsage | undefined): TokenUsage | undefined {
   if (!one || !other) return one ?? other
-  const sum = (name: keyof TokenUsage) => (one[name] ?? 0) + (other[name] ?? 0)
+  const sum = (name: Exclude<keyof TokenUsage, 'units'>) => (one[name] ?? 0) + (other[name] ?? 0)
+  const units = sumOfUnits(one.units, other.units)
   return {
     inputTokens: sum('inputTokens'),
     outputTokens: sum('outputTokens'),
     cacheReadTokens: sum('cacheReadTokens'),
     cacheWriteTokens: sum('cacheWriteTokens'),
     reasoningTokens: sum('reasoningTokens'),
+    ...(units && { units }),
   }
+}
+
+function sumOfUnits(one: TokenUsage['units'], other: TokenUsage['units']): TokenUsage['units'] {
+  if (!one || !other) return one ?? other
+  const sum = { ...one }
+  for (const [unit, count] of Object.entries(other) as Array<[PricedUnit, number]>) // an object has no other keys
+    sum[unit] = (sum[unit] ?? 0) + count
+  return sum
 }

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { CanonicalError, ErrorKind } from '../canonical/errors.ts'
-import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
 import { parseEmbeddedError, parseProviderError } from '../errors/parse.ts'
 import { errorObjectIn, readMessage } from '../errors/read.ts'
 import type { ErrorFacts, FormatErrors } from '../format.ts'
@@ -19,10 +18,6 @@ export const geminiErrors: FormatErrors = {
     return { ...readMessage(body), ...(typeof error?.status === 'string' && { code: error.status }) }
   },
   bodyOf: (error) => ({ error }),
-  isEmpty: ({ candidates }) =>
-    Array.isArray(candidates) &&
-    candidates.length > 0 &&
-    isListOf(candidates, ({ finishReason, content }) => isNormalEnd(finishReason, 'STOP') && isEmptyValue(content)),
 }
 
 /** Google's envelope: the numeric status and its name. */

@@ -1,10 +1,50 @@
-import { isObject } from '../../lib/json.ts'
-import { replaceSpans, scanTopLevel } from '../../lib/json-scan.ts'
-import type { Endpoint, Format } from '../format.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { replaceSpans, scanTopLevel, withMember } from '../../lib/json-scan.ts'
+import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
+import { type AnswerReader, countsLike, type Endpoint, type Format, type OutputLimit } from '../format.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../operations.ts'
 import { geminiErrors } from './errors.ts'
 import { createGeminiStreamState, errorIn, KEEP_ALIVE, modelPath, usageIn } from './stream-state.ts'
+
+const answers: AnswerReader = {
+  isAnswer: ({ candidates, promptFeedback }) =>
+    (Array.isArray(candidates) && candidates.length > 0) || isObject(promptFeedback),
+  isEmpty: ({ candidates }) =>
+    Array.isArray(candidates) &&
+    candidates.length > 0 &&
+    isListOf(candidates, ({ finishReason, content }) => isNormalEnd(finishReason, 'STOP') && isEmptyValue(content)),
+  errorIn: (answer) => chunksOf(answer).map(errorIn).find(Boolean),
+  usageOf: (answer) =>
+    chunksOf(answer).reduce<ReturnType<typeof usageIn>>((last, chunk) => usageIn(chunk) ?? last, undefined),
+  watchStream: createGeminiStreamState,
+  gathersEvents: true,
+}
+
+/** The limit within the options of the answer; Google takes both spellings of each name. */
+const outputLimit: OutputLimit = {
+  of(body) {
+    const { [limitNames(body).inner]: limit } = configIn(body)
+    return typeof limit === 'number' ? limit : undefined
+  },
+  set({ text, body }, tokens) {
+    const { outer, inner } = limitNames(body)
+    return withMember(text, outer, (config) =>
+      withMember(config?.startsWith('{') ? config : '{}', inner, () => String(tokens)),
+    )
+  },
+  name: 'generationConfig.maxOutputTokens',
+}
+
+function limitNames(body: JsonObject): { outer: string; inner: string } {
+  const inner = 'max_output_tokens' in configIn(body) ? 'max_output_tokens' : 'maxOutputTokens'
+  return { outer: 'generation_config' in body ? 'generation_config' : 'generationConfig', inner }
+}
+
+function configIn(body: JsonObject): JsonObject {
+  const config = body.generation_config ?? body.generationConfig
+  return isObject(config) ? config : {}
+}
 
 /** Gemini generateContent. An answer may be an array: that is a stream which was not asked for as events. */
 export const gemini: Format = {
@@ -20,28 +60,23 @@ export const gemini: Format = {
   errors: geminiErrors,
   keepAlive: KEEP_ALIVE,
   streamsArrays: true,
-  countBody: async (text, model) => countBodyFor(text, model),
-  watchStream: createGeminiStreamState,
-  usageOf: (answer) =>
-    chunksOf(answer).reduce<ReturnType<typeof usageIn>>((last, chunk) => usageIn(chunk) ?? last, undefined),
-  errorIn: (answer) => chunksOf(answer).map(errorIn).find(Boolean),
-  isAnswer: ({ candidates, promptFeedback }) =>
-    (Array.isArray(candidates) && candidates.length > 0) || isObject(promptFeedback),
+  answers: { generate: answers, 'count-tokens': countsLike(answers) },
   loadTranslator: async () => (await loadTranslators()).geminiTranslator,
 }
 
 /** The methods of a model, whose name is in the path, under one version of the API. */
 function methodsUnder(version: string): Endpoint[] {
-  const of = (method: string, more: Pick<Endpoint, 'operation' | 'streams'>): Endpoint => ({
+  const of = (method: string, more: Pick<Endpoint, 'operation' | 'streams' | 'bodyFor' | 'outputLimit'>): Endpoint => ({
     path: `/${version}/models/{model}:${method}`,
     format: 'gemini',
+    reads: 'json',
     upstreamPath: (model) => `${modelPath(model)}:${method}${more.streams === 'always' ? '?alt=sse' : ''}`,
     ...more,
   })
   return [
-    of('generateContent', { operation: operations.generate, streams: 'never' }),
-    of('streamGenerateContent', { operation: operations.generate, streams: 'always' }),
-    of('countTokens', { operation: operations.countTokens, streams: 'never' }),
+    of('generateContent', { operation: operations.generate, streams: 'never', outputLimit }),
+    of('streamGenerateContent', { operation: operations.generate, streams: 'always', outputLimit }),
+    of('countTokens', { operation: operations.countTokens, streams: 'never', bodyFor: countBodyFor }),
   ]
 }
 

@@ -1,5 +1,4 @@
 import { tryParseJson } from '../../lib/json.ts'
-import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
 import { errorObjectIn, readMessage } from '../errors/read.ts'
 import type { FormatErrors } from '../format.ts'
 import { openaiErrorBody } from '../openai-errors.ts'
@@ -12,9 +11,4 @@ export const chatErrors: FormatErrors = {
   isErrorEvent: ({ data }) => errorObjectIn(tryParseJson(data)) !== undefined,
   read: readMessage,
   bodyOf: (error) => ({ error }),
-  isEmpty: ({ choices }) =>
-    isListOf(
-      choices,
-      (choice) => isNormalEnd(choice.finish_reason, 'stop') && !('text' in choice) && isEmptyValue(choice.message),
-    ),
 }

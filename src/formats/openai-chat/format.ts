@@ -1,7 +1,8 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { withMember } from '../../lib/json-scan.ts'
 import { embeddedError } from '../errors/embedded.ts'
-import { type Format, fixedEndpoint, type UsageRequest } from '../format.ts'
+import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
+import { type AnswerReader, type Format, fixedEndpoint, outputLimitIn, type UsageRequest } from '../format.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../operations.ts'
 import { chatErrors } from './errors.ts'
@@ -28,25 +29,43 @@ const chatUsageRequest: UsageRequest = {
   },
 }
 
+const answers: AnswerReader = {
+  isAnswer: hasChoices,
+  isEmpty: ({ choices }) =>
+    isListOf(
+      choices,
+      (choice) => isNormalEnd(choice.finish_reason, 'stop') && !('text' in choice) && isEmptyValue(choice.message),
+    ),
+  errorIn: (answer) => (isObject(answer) ? embeddedError(errorInAnswer(answer)) : undefined),
+  usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
+  watchStream: createChatStreamState,
+  gathersEvents: true,
+}
+
+/** What providers refuse without a stream, and how they are asked for its usage. */
+const streaming = { streamMember: 'stream_options', usageRequest: chatUsageRequest }
+
 /** OpenAI Chat Completions. */
 export const openaiChat: Format = {
   name: 'openai-chat',
   auth: 'bearer',
   defaultHeaders: {},
   endpoints: [
-    fixedEndpoint('openai-chat', '/chat/completions'),
-    fixedEndpoint('openai-chat', '/completions', operations.complete),
+    fixedEndpoint('openai-chat', '/chat/completions', {
+      ...streaming,
+      outputLimit: outputLimitIn('max_completion_tokens', 'max_tokens'),
+    }),
+    fixedEndpoint('openai-chat', '/completions', {
+      ...streaming,
+      operation: operations.complete,
+      outputLimit: outputLimitIn('max_tokens'),
+    }),
   ],
   clientSigns: { headers: [] },
   requestIdHeader: 'x-request-id',
   errors: chatErrors,
   keepAlive: KEEP_ALIVE,
-  streamMember: 'stream_options',
-  watchStream: createChatStreamState,
-  usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
-  errorIn: (answer) => (isObject(answer) ? embeddedError(errorInAnswer(answer)) : undefined),
-  isAnswer: hasChoices,
-  usageRequest: chatUsageRequest,
+  answers: { generate: answers, complete: { ...answers, gathersEvents: false } },
   loadTranslator: async () => (await loadTranslators()).chatTranslator,
 }
 

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
 import { errorObjectIn, readMessage } from '../errors/read.ts'
 import type { ErrorFacts, FormatErrors, StreamPosition } from '../format.ts'
 import { errorTypeOf, openaiErrorBody } from '../openai-errors.ts'
@@ -19,9 +18,6 @@ export const responseErrors: FormatErrors = {
     const errorType = typeof type === 'string' && type !== 'error' ? type : errorTypeOf(status)
     return { error: { message, type: errorType, param, code, ...rest } }
   },
-  isEmpty: ({ status, output }) =>
-    isNormalEnd(status, 'completed') &&
-    isListOf(output, ({ type, content }) => type === 'message' && isEmptyValue(content)),
 }
 
 /**

@@ -1,6 +1,7 @@
 import { isObject } from '../../lib/json.ts'
 import { embeddedError } from '../errors/embedded.ts'
-import { type Format, fixedEndpoint } from '../format.ts'
+import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
+import { type AnswerReader, countsLike, type Endpoint, type Format, fixedEndpoint, outputLimitIn } from '../format.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../operations.ts'
 import { responseErrors } from './errors.ts'
@@ -9,30 +10,58 @@ import { compactionIn, createResponseStreamState, KEEP_ALIVE, responseUsage } fr
 /** The fields that refer to what a provider has stored. */
 const stateful = ['previous_response_id', 'conversation', 'background']
 
+const answers: AnswerReader = {
+  isAnswer: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
+  isEmpty: ({ status, output }) =>
+    isNormalEnd(status, 'completed') &&
+    isListOf(output, ({ type, content }) => type === 'message' && isEmptyValue(content)),
+  errorIn: (answer) =>
+    isObject(answer) && (answer.status === 'failed' || !Array.isArray(answer.output))
+      ? embeddedError(answer.error)
+      : undefined,
+  usageOf: (answer) => (isObject(answer) ? responseUsage(answer.usage) : undefined),
+  watchStream: createResponseStreamState,
+  gathersEvents: true,
+}
+
+/** What requests of all operations have in common. */
+const shared: Pick<Endpoint, 'stateful' | 'streamMember' | 'referencesIn'> = {
+  stateful,
+  streamMember: 'stream_options',
+  referencesIn: ({ text, body }) => (text.includes('"item_reference"') ? referencesIn(body.input) : []),
+}
+
 /** OpenAI Responses. */
 export const openaiResponses: Format = {
   name: 'openai-responses',
   auth: 'bearer',
   defaultHeaders: {},
   endpoints: [
-    { ...fixedEndpoint('openai-responses', '/responses'), stateful },
-    { ...fixedEndpoint('openai-responses', '/responses/input_tokens', operations.countTokens), stateful },
-    { ...fixedEndpoint('openai-responses', '/responses/compact', operations.compact), stateful },
+    fixedEndpoint('openai-responses', '/responses', {
+      ...shared,
+      compactionIn,
+      outputLimit: outputLimitIn('max_output_tokens'),
+    }),
+    fixedEndpoint('openai-responses', '/responses/input_tokens', {
+      ...shared,
+      operation: operations.countTokens,
+      streams: 'never',
+    }),
+    fixedEndpoint('openai-responses', '/responses/compact', {
+      ...shared,
+      operation: operations.compact,
+      streams: 'never',
+    }),
   ],
   clientSigns: { paths: /^\/v1\/responses/, headers: [] },
   requestIdHeader: 'x-request-id',
   errors: responseErrors,
   keepAlive: KEEP_ALIVE,
-  streamMember: 'stream_options',
-  watchStream: createResponseStreamState,
-  usageOf: (answer) => (isObject(answer) ? responseUsage(answer.usage) : undefined),
-  errorIn: (answer) =>
-    isObject(answer) && (answer.status === 'failed' || !Array.isArray(answer.output))
-      ? embeddedError(answer.error)
-      : undefined,
-  isAnswer: ({ output, status }) => Array.isArray(output) && (output.length > 0 || typeof status === 'string'),
-  referencesIn: ({ text, body }) => (text.includes('"item_reference"') ? referencesIn(body.input) : []),
-  compactionIn,
+  answers: {
+    generate: answers,
+    'count-tokens': countsLike(answers),
+    compact: { ...answers, gathersEvents: false },
+  },
   loadTranslator: async () => (await loadTranslators()).responsesTranslator,
 }
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../formats/format.ts'
-import type { operations } from '../../formats/operations.ts'
+import type { OperationName } from '../../formats/operations.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { WireFormat } from '../../types.ts'
 import type { ListingPath } from '../listing-routes.ts'
@@ -14,8 +14,6 @@ import {
   pathParameters,
   templateOf,
 } from './parts.ts'
-
-type OperationName = (typeof operations)[keyof typeof operations]['name']
 
 /** The formats as their vendors call them, and where their vendors describe them. */
 const vendors: Readonly<Record<WireFormat, { title: string; reference: string }>> = {
@@ -152,7 +150,7 @@ function callOf({ path, format, operation, streams, stateful = [] }: Endpoint, b
   return {
     operationId: idOf(path.replace('{model}', '')),
     tags: ['inference'],
-    summary: `${summaries[operation.name as OperationName]}${streams === 'always' ? ' as a stream' : ''} (${title})`,
+    summary: `${summaries[operation.name]}${streams === 'always' ? ' as a stream' : ''} (${title})`,
     description: inPath ? `${BODIES} Before a name with a slash, \`models/\` may be left out.` : BODIES,
     externalDocs: { url: reference },
     security: clientSecurity,

@@ -1,4 +1,5 @@
 import type { Codec } from '../../codec/codec.ts'
+import { encode } from '../../codec/encode.ts'
 import { failureOfError, unreadableCredential } from '../../codec/failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../../codec/response.ts'
 import { redact, secretsOf } from '../../codec/secrets.ts'
@@ -24,7 +25,7 @@ export class Attempt {
   readonly #scope = new Scope()
   readonly #request: ModelRequest
   readonly #log: AttemptLog
-  readonly #codec: Codec
+  #codec: Codec
   #call: ProviderCall | undefined = undefined
   #onCalled: () => void = () => {}
   #hasBegun = false // its credential is at hand, and its provider is called next
@@ -66,11 +67,19 @@ export class Attempt {
     const { route } = this
     const request = this.#request
     return new Promise((resolve, reject) => {
-      const attempt = { request, target: route.target }
+      let outputLimit: number | undefined
+      const attempt = {
+        request,
+        target: route.target,
+        limitOutput(tokens: number) {
+          outputLimit = tokens
+        },
+      }
       void attemptWithin(steps, attempt, {
         make: () => {
           const settled = this.#log.settled()
-          this.#run().then(resolve, reject)
+          const running = outputLimit === undefined ? this.#run() : this.#runLimited(outputLimit)
+          running.then(resolve, reject)
           return settled
         },
         refuse: (error) => {
@@ -80,6 +89,16 @@ export class Attempt {
         onError: request.context.observer.onError,
       })
     })
+  }
+
+  async #runLimited(outputLimit: number): Promise<Outcome> {
+    try {
+      this.#codec = await encode({ ...this.#request, outputLimit }, this.route.target)
+    } catch (thrown) {
+      this.#log.release()
+      throw thrown
+    }
+    return this.#run()
   }
 
   async #run(): Promise<Outcome> {
@@ -189,8 +208,8 @@ export class Attempt {
     this.#call = call
     const opening = call.open(prepared, fetch)
     this.#onCalled()
-    const { format, operation = asked.endpoint.operation } = codec
-    return receive(opening, call, { format, operation, clock, limits, stream })
+    const { format, operation, answers } = codec
+    return receive(opening, call, { format, operation, answers, clock, limits, stream })
   }
 
   /** The outcome of a response that is a failure. */

@@ -1,3 +1,4 @@
+import type { Operation } from '../../formats/operations.ts'
 import { startDeadline } from '../../lib/deadline.ts'
 import type { HedgeBudget } from '../../routing/budget.ts'
 import type { Route } from '../../routing/group.ts'
@@ -12,6 +13,8 @@ export interface Hedge extends HedgeTerms {
   delayMs: number
   clock: Clock
   budget: HedgeBudget
+  /** Does such a failure end the request? */
+  endsAt: Operation['endsAt']
 }
 
 /** Where the second attempt comes from, and where the failure goes that is not the outcome. */
@@ -30,7 +33,9 @@ export function hedgeOf({ call, context }: ModelRequest, route: Route, terms: He
     if (!step.group.hedge) continue
     const { targetStats, clock, hedgeBudget: budget } = context
     const delayMs = targetStats.p95Of(route.target, call.stream)
-    return delayMs === undefined ? undefined : { ...terms, delayMs, clock, budget }
+    return delayMs === undefined
+      ? undefined
+      : { ...terms, delayMs, clock, budget, endsAt: call.endpoint.operation.endsAt }
   }
   return undefined
 }
@@ -72,7 +77,8 @@ async function besideSlow(first: Attempt, running: Promise<Outcome>, hedge: Hedg
   )
   const { outcome, slower, other, isFirst } = await Promise.race([firstDone, secondDone])
   // The first target may accept what the second refuses, and without hedging only the first would have been asked.
-  const isDecided = outcome.kind === 'answered' || (isFirst && outcome.kind === 'failed' && isClientsFault(outcome))
+  const isDecided =
+    outcome.kind === 'answered' || (isFirst && outcome.kind === 'failed' && hedge.endsAt(outcome.failure))
   if (isDecided) {
     slower.supersede()
     return outcome
@@ -80,8 +86,6 @@ async function besideSlow(first: Attempt, running: Promise<Outcome>, hedge: Hedg
   hedge.noted(outcome)
   return other
 }
-
-const isClientsFault = ({ failure }: Failed) => failure.class === 'client'
 
 /** The second attempt; `undefined` if the first answers while the other target is prepared, which takes long if media have to be fetched. */
 async function unlessAnswered(

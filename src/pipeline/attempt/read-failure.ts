@@ -1,7 +1,7 @@
 import { contentFailure, type Failure, levelOf, statusFor } from '../../codec/failure.ts'
 import type { FailedResponse } from '../../codec/response.ts'
 import { operatorAdvice } from '../../formats/errors/advice.ts'
-import { isEndpointMissing, lacksCompaction, meaningOf, readErrorAnswer } from '../../formats/errors/kinds.ts'
+import { meaningOf, readErrorAnswer } from '../../formats/errors/kinds.ts'
 import { contextWindowIn } from '../../formats/errors/window.ts'
 import type { EmbeddedError, ErrorReader } from '../../formats/format.ts'
 import type { Operation } from '../../formats/operations.ts'
@@ -62,19 +62,13 @@ export function failureOfStatus(
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseShallow(text)
   const body = json ?? text
-  if (operation.withoutEndpoint === 'estimate' && (isEndpointMissing(status) || reader.cannotCount?.(body)))
+  const { missing } = operation
+  if (missing?.isMeant({ status, body, reader }))
     return {
-      class: 'client',
+      class: missing.class,
       status,
-      message: `The provider does not count tokens (status ${status}).`,
-      isUncounted: true,
-    }
-  if (operation.withoutEndpoint === 'compact' && lacksCompaction(status, body))
-    return {
-      class: 'format',
-      status,
-      message: `The provider does not compact conversations (status ${status}).`,
-      isUncompacted: true,
+      message: `The provider does not ${missing.what} (status ${status}).`,
+      lacksEndpoint: true,
     }
   const own = reader.read(body).message
   const message = own ?? `The provider answered with status ${sent}.`

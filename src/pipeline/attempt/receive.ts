@@ -1,6 +1,6 @@
 import { failureOfError } from '../../codec/failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../../codec/response.ts'
-import type { UpstreamFormat } from '../../formats/format.ts'
+import type { AnswerReader, UpstreamFormat } from '../../formats/format.ts'
 import type { Operation } from '../../formats/operations.ts'
 import type { UpstreamAnswer } from '../../lib/exchange.ts'
 import type { ProviderCall } from '../../upstream/call.ts'
@@ -15,8 +15,9 @@ const ERROR_BODY_MS = 5_000
 /** What a call asks for, and how large the response may be. */
 export interface Expected extends Pick<PipelineContext, 'clock' | 'limits'> {
   format: UpstreamFormat
-  stream: boolean
   operation: Operation
+  answers: AnswerReader
+  stream: boolean
 }
 
 /** Reads the response to a call: to its end, or a stream to its first content. Never rejects: every error is a failure with a class. */

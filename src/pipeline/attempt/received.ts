@@ -1,7 +1,7 @@
 import { answerTooLarge, emptyAnswer } from '../../codec/failure.ts'
 import type { Committed, FailedResponse, ReceivedResponse, WholeResponse } from '../../codec/response.ts'
 import { endsTurn, hasText } from '../../formats/errors/empty.ts'
-import type { EmbeddedError, UpstreamFormat } from '../../formats/format.ts'
+import type { EmbeddedError } from '../../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, readAll } from '../../lib/bytes.ts'
 import { type ByteStream, NO_BYTES, type UpstreamAnswer } from '../../lib/exchange.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
@@ -20,15 +20,15 @@ export function objectIn(
   head: UpstreamAnswer,
   expected: Expected,
 ): WholeResponse | FailedResponse | undefined {
-  const { format, operation } = expected
+  const { answers } = expected
   const text = decodeUtf8Lenient(bytes)
   const json = tryParseJson(text)
   if (!isObject(json)) return undefined
-  const error = format.errorIn(json)
+  const error = answers.errorIn(json)
   if (error) return readEmbeddedError(error, head, expected)
-  if (operation.hasAnswer && !format.isAnswer(json)) return { kind: 'failure', failure: emptyAnswer }
-  const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage: format.usageOf(json) }
-  const isEmpty = operation.hasAnswer && !hasText(text) && format.errors.isEmpty(json)
+  if (!answers.isAnswer(json)) return { kind: 'failure', failure: emptyAnswer }
+  const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage: answers.usageOf(json) }
+  const isEmpty = !hasText(text) && answers.isEmpty(json)
   return isEmpty ? { kind: 'failure', failure: emptyAnswer, empty: whole } : whole
 }
 
@@ -42,10 +42,10 @@ export interface NotCommitted extends EmbeddedError {
 /** Reads a stream up to its first content, or to what shows that it is not a stream. Rejects as its body does. */
 export async function receiveStream(
   head: UpstreamAnswer,
-  { format }: Expected,
+  expected: Expected,
   call: ProviderCall,
 ): Promise<ReceivedResponse | FailedResponse | NotCommitted> {
-  const committed = await commitStream(head.body, format)
+  const committed = await commitStream(head.body, expected)
   if ('state' in committed && committed.state.started) {
     call.setTotalTimeout(Number.POSITIVE_INFINITY)
     return { kind: 'stream', head, body: head.body, committed }
@@ -59,8 +59,8 @@ export async function receiveStream(
  * that the next target can be tried; after it they go to the client. Rejects with what `body` rejects with, and with `UPSTREAM_INVALID` when
  * there is no content within 16 MiB.
  */
-async function commitStream(body: ByteStream, format: UpstreamFormat): Promise<Committed | NotCommitted> {
-  const state = format.watchStream()
+async function commitStream(body: ByteStream, { format, answers }: Expected): Promise<Committed | NotCommitted> {
+  const state = answers.watchStream()
   const head: Uint8Array[] = []
   let size = 0
   const { framing = sseFraming } = format

@@ -19,7 +19,7 @@ type Received = ReceivedResponse | FailedResponse
 export async function receiveUnasked(head: UpstreamAnswer, expected: Expected): Promise<Received> {
   const { isEvents, body } = await peek(head.body)
   const answer = new AnswerOf(head, body)
-  return isEvents && expected.operation.gathersEvents ? gather(answer, expected) : receiveObject(answer, expected)
+  return isEvents && expected.answers.gathersEvents ? gather(answer, expected) : receiveObject(answer, expected)
 }
 
 /** Reads a response to a request with `stream` whose content type is not that of a stream. Rejects in the same way. */
@@ -110,13 +110,13 @@ function withoutEvents(chunks: readonly Uint8Array[], { format }: Expected): Rec
 
 /** A body that is not a JSON object (`json`: its value, if it is JSON), recognised as the only object of an array or as a stream. */
 function withoutObject(bytes: Uint8Array, json: unknown, expected: Expected): Recognised | undefined {
-  const { format, operation, stream } = expected
+  const { format, answers, stream } = expected
   if (Array.isArray(json) && json.length === 1 && isObject(json[0])) {
     const text = decodeUtf8Lenient(bytes)
     const element = text.slice(text.indexOf('[') + 1, text.lastIndexOf(']')).trim()
     return { isEvents: false, body: following([encodeUtf8(element)]) }
   }
-  if (stream || !operation.gathersEvents) return undefined
+  if (stream || !answers.gathersEvents) return undefined
   const bare = withoutComments(bytes)
   if (bare !== bytes && firstIn(bare) === OBJECT_START) return { isEvents: false, body: following([bare]) }
   return asEvents(following([bytes]), firstIn(bytes), format)
@@ -174,12 +174,12 @@ function following(seen: readonly Uint8Array[], rest?: ByteStream): ByteStream {
  */
 async function gatherEvents(
   head: UpstreamAnswer,
-  { format, limits }: Expected,
+  { format, answers, limits }: Expected,
 ): Promise<WholeResponse | FailedResponse | EmbeddedError> {
   const { framing = sseFraming } = format
   const { maxAnswerBytes } = limits
   const { body } = head
-  const state = format.watchStream()
+  const state = answers.watchStream()
   const events: SseEvent[] = []
   let size = 0
   const parser = framing((event) => {

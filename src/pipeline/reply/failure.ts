@@ -1,6 +1,5 @@
 import { allDraining, unreadableCredential } from '../../codec/failure.ts'
 import { type GatewayError, isGatewayError } from '../../errors.ts'
-import { estimateTokens } from '../../formats/estimate-tokens.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import type { Answered } from '../outcome.ts'
 import { ATTEMPTS_HEADER, attemptHeaders } from '../records.ts'
@@ -11,8 +10,8 @@ import { finalReply, withAttempts } from './final.ts'
 import { retryWaitMs } from './retry-wait.ts'
 
 /**
- * The reply when no target has answered: an empty answer if there was nothing but those, the provider's error, or an estimate where tokens
- * were to be counted. Rejects with the gateway's own error when no provider has sent one.
+ * The reply when no target has answered: an empty answer if there was nothing but those, the provider's error, or the gateway's
+ * own answer, such as an estimate of tokens. Rejects with the gateway's own error when no provider has sent one.
  */
 export async function failureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()
@@ -26,9 +25,11 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
   const { call, log, context, format } = request
   const { failures } = targets
   const verdict = targets.verdict()
-  if (failures.length === 0 && isOfName(verdict.refusal)) throw verdict.refusal // no target could count for such a name
-  const isEstimated = call.endpoint.operation.withoutEndpoint === 'estimate'
-  if (isEstimated && failures.every(({ failure }) => failure.isUncounted)) return estimateReply(request)
+  if (failures.length === 0 && isOfName(verdict.refusal)) throw verdict.refusal // no target could answer for such a name
+  if (failures.every(({ failure }) => failure.lacksEndpoint)) {
+    const own = await call.endpoint.operation.missing?.ownAnswer?.(call.body, format)
+    if (own) return ownReply(own, log)
+  }
   if (failures.length === 0 && verdict.refusal) throw verdict.refusal
   if (failures.length === 0 && verdict.draining.length > 0) throw allDraining(call.model)
   return finalReply({
@@ -44,20 +45,12 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
 /** Is it about the name of the model, which no target can be asked for? */
 const isOfName = (refusal: GatewayError | undefined): refusal is GatewayError => refusal?.data.param === 'model'
 
-/** The reply with an estimated number of tokens, for when no provider could count them. `x-signalbox-warning` says that it is one. */
-async function estimateReply({ call, format, log }: ModelRequest): Promise<Reply> {
-  const translator = await format.loadTranslator()
-  const tokens = estimateTokens(call.body)
-  return {
-    status: 200,
-    headers: {
-      'content-type': 'application/json',
-      'x-signalbox-warning': 'estimated:input_tokens',
-      ...attemptHeaders(log.steps),
-    },
-    body: JSON.stringify(translator.counter?.writeCount(tokens) ?? { input_tokens: tokens }),
-  }
-}
+/** The reply with the gateway's own answer, for when no target has the endpoint. `x-signalbox-warning` says what it is. */
+const ownReply = ({ answer, warning }: { answer: object; warning: string }, { steps }: ModelRequest['log']): Reply => ({
+  status: 200,
+  headers: { 'content-type': 'application/json', 'x-signalbox-warning': warning, ...attemptHeaders(steps) },
+  body: JSON.stringify(answer),
+})
 
 /**
  * The last answer, where all targets that were called have given empty ones: models do end their turns so, and another client would get it,

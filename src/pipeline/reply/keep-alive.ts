@@ -42,6 +42,10 @@ function earlyReply(
   const sign = encodeUtf8(isArray ? '\n' : format.keepAlive)
   const before = attemptHeaders(log.steps)[ATTEMPTS_HEADER]
   const pending = `pending=${headerSafe(targetName(route.target))}`
+  answering.then(
+    ({ status, body }) => isByteStream(body) || log.replied(status),
+    (thrown) => log.failed(thrown), // at once, even while nothing is read
+  )
   let isBegun = false
   let answer: ByteStream | undefined
 
@@ -56,12 +60,10 @@ function earlyReply(
     try {
       const { status, body = '' } = await answering
       if (isByteStream(body)) return body
-      log.replied(status)
       if (status === 200) return once(body)
       const { message = 'The provider failed.', code = 'UPSTREAM_FAILED' } = format.errors.read(jsonOf(body))
       return errorEvent({ status, code, message })
     } catch (thrown) {
-      log.failed(thrown)
       if (!isGatewayError(thrown)) context.observer.onError(thrown)
       return errorEvent(toGatewayError(thrown))
     }

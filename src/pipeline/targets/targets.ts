@@ -63,7 +63,7 @@ export class Targets {
   #choice: 'turn' | 'spare' | 'cooling' | 'firm' | 'again' = 'turn'
   #isCooling = false // the targets that are left are cooling, or were tried
   #isFirm = false // one whose cooldown is firm was chosen
-  #again: Route | undefined = undefined // whose target cannot compact, so that the gateway does it in the next attempt
+  #again: Route | undefined = undefined // whose target lacks the endpoint, so that the request is translated in the next attempt
   #stop: NoTarget['stop'] = undefined
   #isOver = false
   #untried: Route | undefined = undefined
@@ -87,7 +87,8 @@ export class Targets {
    */
   async next({ isHedge } = { isHedge: false }): Promise<Target | undefined> {
     const { failures, cooling } = this.#progress
-    if (this.#stop || this.#isOver || failures.some(isClientsFault)) return undefined
+    const { operation } = this.#request.call.endpoint
+    if (this.#stop || this.#isOver || failures.some(({ failure }) => operation.endsAt(failure))) return undefined
     this.#found ??= await routesFor(this.#request)
     const { routes } = this.#found
     if (this.#attempts >= this.#request.context.limits.maxAttempts)
@@ -131,8 +132,9 @@ export class Targets {
       return
     }
     const { failure } = outcome
-    if (failure.isUncompacted) {
-      this.#request.context.compactions.noteLacking(route.target)
+    const { operation } = this.#request.call.endpoint
+    if (failure.lacksEndpoint && operation.missing?.isTranslated) {
+      this.#request.context.missingEndpoints.noteMissing(route.target, operation)
       this.#again = route
       this.#attempts -= 1
       return
@@ -231,5 +233,3 @@ export class Targets {
 }
 
 const DONE = Promise.resolve()
-
-const isClientsFault = ({ failure }: Failed) => failure.class === 'client'

@@ -1,5 +1,7 @@
 import { bedrockConverse } from '../../../src/formats/bedrock-converse/format.ts'
 import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
+import { answersOf } from '../../../src/formats/format.ts'
+import { operations } from '../../../src/formats/operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const test = suite('errors of Converse')
@@ -61,7 +63,7 @@ for (const [status, body, type, error] of cases) {
 }
 
 test('an answer that is an error is noticed', () => {
-  assert.equal(bedrockConverse.errorIn({ message: 'broken' }), {
+  assert.equal(answersOf(bedrockConverse, operations.generate).errorIn({ message: 'broken' }), {
     message: 'broken',
     status: 502,
     error: { message: 'broken' },

@@ -4,6 +4,8 @@ import { converseTranslator } from '../../../src/formats/bedrock-converse/transl
 import type { AssistantPart } from '../../../src/formats/canonical/parts.ts'
 import { createSequence } from '../../../src/formats/canonical/sequence.ts'
 import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import { answersOf } from '../../../src/formats/format.ts'
+import { operations } from '../../../src/formats/operations.ts'
 import { isObject } from '../../../src/lib/json.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
@@ -29,7 +31,7 @@ test('recorded whole answers are parsed', () => {
   let count = 0
   for (const { name, status, answer } of recorded()) {
     if (status !== 200 || !isObject(answer) || !isObject(answer.output) || !isObject(answer.output.message)) continue
-    assert.is(bedrockConverse.errorIn(answer), undefined, name)
+    assert.is(answersOf(bedrockConverse, operations.generate).errorIn(answer), undefined, name)
     const { choices, usage } = converseTranslator.parseAnswer(answer, read)
     const said = plainly(answer.output.message)
     assert.equal(understood(choices[0]?.content ?? []), said, name)
@@ -46,7 +48,7 @@ function heard(bytes: Uint8Array, size: number) {
   const events: StreamEvent[] = []
   const sequence = createSequence((event) => events.push(event))
   const reader = converseTranslator.createReader(read, sequence.take)
-  const watch = bedrockConverse.watchStream()
+  const watch = answersOf(bedrockConverse, operations.generate).watchStream()
   const parser = eventStreamFraming((event) => {
     watch.observe(event)
     reader.observe(event)

@@ -2,10 +2,12 @@ import { messagesTranslator } from '../../../src/formats/anthropic-messages/tran
 import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
 import { meaningOf, type ProviderErrorKind, readErrorAnswer } from '../../../src/formats/errors/kinds.ts'
 import { parseEmbeddedError } from '../../../src/formats/errors/parse.ts'
+import { answersOf } from '../../../src/formats/format.ts'
 import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
 import { openaiChat } from '../../../src/formats/openai-chat/format.ts'
 import { chatTranslator } from '../../../src/formats/openai-chat/translator.ts'
 import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import { operations } from '../../../src/formats/operations.ts'
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { anthropic, google, openai, told } from '../../pipeline/support/refusals.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -163,7 +165,7 @@ test('an error in a stream stands for the same status in routing and in translat
     [502, { message: 'no' }],
   ]
   for (const [status, error] of statuses) {
-    const watch = openaiChat.watchStream()
+    const watch = answersOf(openaiChat, operations.generate).watchStream()
     watch.observe({ event: undefined, data: JSON.stringify({ error }) })
     assert.is(watch.error?.status, status, JSON.stringify(error))
     assert.is(parseEmbeddedError(error).status, status, JSON.stringify(error))

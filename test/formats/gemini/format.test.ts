@@ -1,3 +1,4 @@
+import { answersOf } from '../../../src/formats/format.ts'
 import { writeCount } from '../../../src/formats/gemini/client/answer.ts'
 import { parseCountRequest } from '../../../src/formats/gemini/client/request.ts'
 import { geminiErrors } from '../../../src/formats/gemini/errors.ts'
@@ -5,13 +6,14 @@ import { gemini } from '../../../src/formats/gemini/format.ts'
 import { parseCount } from '../../../src/formats/gemini/provider/answer.ts'
 import { writeCountRequest } from '../../../src/formats/gemini/provider/request.ts'
 import { geminiTranslator } from '../../../src/formats/gemini/translator.ts'
+import { operations } from '../../../src/formats/operations.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { contexts } from '../support/contexts.ts'
 
 const watching = suite('watching a Gemini stream that passes through')
 
 function watch(...chunks: unknown[]) {
-  const watched = gemini.watchStream()
+  const watched = answersOf(gemini, operations.generate).watchStream()
   for (const chunk of chunks)
     watched.observe({ event: undefined, data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
   const { started, ended, closed, error, usage } = watched
@@ -59,17 +61,17 @@ const answer = { ...finish, usageMetadata: { promptTokenCount: 3, candidatesToke
 
 whole('the usage of a whole answer is read, also from an array', () => {
   for (const body of [answer, [parts({ text: 'a' }), answer], [answer, { usageMetadata: {} }]]) {
-    const { inputTokens, outputTokens } = gemini.usageOf(body) ?? {}
+    const { inputTokens, outputTokens } = answersOf(gemini, operations.generate).usageOf(body) ?? {}
     assert.equal([inputTokens, outputTokens], [3, 4])
   }
-  assert.is(gemini.usageOf('x'), undefined)
+  assert.is(answersOf(gemini, operations.generate).usageOf('x'), undefined)
 })
 
 whole('a whole answer may be an error', () => {
   const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
-  assert.equal(gemini.errorIn({ error }), { message: 'slow', status: 429, error })
-  assert.equal(gemini.errorIn([{ error }]), { message: 'slow', status: 429, error })
-  assert.is(gemini.errorIn(answer), undefined)
+  assert.equal(answersOf(gemini, operations.generate).errorIn({ error }), { message: 'slow', status: 429, error })
+  assert.equal(answersOf(gemini, operations.generate).errorIn([{ error }]), { message: 'slow', status: 429, error })
+  assert.is(answersOf(gemini, operations.generate).errorIn(answer), undefined)
   assert.equal(geminiErrors.read([{ error }]), { message: 'slow', code: 'RESOURCE_EXHAUSTED' })
 })
 

@@ -1,5 +1,7 @@
+import { answersOf } from '../../../src/formats/format.ts'
 import { openaiResponses } from '../../../src/formats/openai-responses/format.ts'
 import { responsesTranslator } from '../../../src/formats/openai-responses/translator.ts'
+import { operations } from '../../../src/formats/operations.ts'
 import { isObject } from '../../../src/lib/json.ts'
 import { createSseParser } from '../../../src/lib/sse.ts'
 import { assert, suite } from '../../support/suite.ts'
@@ -9,7 +11,7 @@ import { heardBy, payloads } from './support/streams.ts'
 const test = suite('responses that are passed on as they are')
 
 function watch(...events: object[]) {
-  const watched = openaiResponses.watchStream()
+  const watched = answersOf(openaiResponses, operations.generate).watchStream()
   for (const event of events) watched.observe({ event: undefined, data: JSON.stringify(event) })
   return watched
 }
@@ -47,9 +49,15 @@ test('an error is read in each of its forms', () => {
   assert.equal(watch({ type: 'error', ...failed }).error, limit)
   assert.equal(watch(broken).error, { message: 'x', status: 500, error: broken })
   assert.equal(watch(failed).error, limit)
-  assert.is(openaiResponses.errorIn({ output: [], error: null, status: 'completed' }), undefined)
-  assert.equal(openaiResponses.errorIn({ output: [], status: 'failed', ...failed }), limit)
-  assert.equal(openaiResponses.errorIn(failed), limit)
+  assert.is(
+    answersOf(openaiResponses, operations.generate).errorIn({ output: [], error: null, status: 'completed' }),
+    undefined,
+  )
+  assert.equal(
+    answersOf(openaiResponses, operations.generate).errorIn({ output: [], status: 'failed', ...failed }),
+    limit,
+  )
+  assert.equal(answersOf(openaiResponses, operations.generate).errorIn(failed), limit)
 })
 
 test('an error of the gateway ends a stream for every kind of client', async () => {
@@ -64,7 +72,7 @@ test('an error of the gateway ends a stream for every kind of client', async () 
 
 test('every recorded stream ends normally and has a usage', () => {
   for (const { name, sse, heard } of recordedStreams('responses')) {
-    const watched = openaiResponses.watchStream()
+    const watched = answersOf(openaiResponses, operations.generate).watchStream()
     const parser = createSseParser(watched.observe)
     parser.push(sse)
     parser.end()
@@ -79,8 +87,9 @@ test('recorded answers and errors are distinguished', () => {
   for (const { name, url, status, answer } of recordedExchanges(['openai-responses'])) {
     if (!/\/responses$/.test(url) || answer === undefined) continue
     if (status === 200) {
-      assert.is(openaiResponses.errorIn(answer), undefined, name)
-      if (isObject(answer) && answer.usage) assert.ok(openaiResponses.usageOf(answer), name)
+      assert.is(answersOf(openaiResponses, operations.generate).errorIn(answer), undefined, name)
+      if (isObject(answer) && answer.usage)
+        assert.ok(answersOf(openaiResponses, operations.generate).usageOf(answer), name)
       continue
     }
     const error = responsesTranslator.parseError({ status, body: answer, header: () => undefined, now: 0 })

@@ -1,0 +1,23 @@
+import { operations } from '../../src/formats/operations.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('the limits of an operation')
+
+test('an operation has its own limits in place of the defaults, and those of the host come before', async () => {
+  const prompt = 'x'.repeat(2_000)
+  const ask = async (path: string, limits = {}) => {
+    const world = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), limits })
+    return (await world.post(path, { model: 'one/m', prompt, messages: [] })).status
+  }
+  Object.assign(operations.complete, { limits: { maxBodyBytes: 1_000 } }) // none has any so far
+  try {
+    assert.is(await ask('/v1/completions'), 413)
+    assert.is(await ask('/v1/chat/completions'), 200)
+    assert.is(await ask('/v1/completions', { maxBodyBytes: 10_000 }), 200)
+  } finally {
+    Reflect.deleteProperty(operations.complete, 'limits')
+  }
+})
