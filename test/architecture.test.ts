@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entries } from '../tsup.config.ts'
+import { brokenCitations, headingsOf, uncitedHeadings } from './architecture/citations.ts'
 import { longFiles, violations } from './architecture/rules.ts'
 import {
   folderCycles,
@@ -69,6 +70,50 @@ source('a title that begins with a verb is found, with options and in a template
     found.map((line) => line.slice(0, 20)),
     ['test/a.test.ts: is s', 'test/a.test.ts: has '],
   )
+})
+
+const readRules = () => headingsOf(readFileSync(join(root, 'src/rules.md'), 'utf8'))
+
+/** Files whose comments still cite documents outside the repository. */
+const NOT_YET = /^src\/(?:management\/|store\/|sync\/|types\/|http\/app\.ts)/
+
+source('comments cite documents of the repository only, and rules that src/rules.md has', () => {
+  const files = [...readTree(['src', 'adapters', 'examples', 'test'])].filter(([path]) => !NOT_YET.test(path))
+  const documents = { exists: (path: string) => existsSync(join(root, path)), headings: readRules() }
+  assert.equal(brokenCitations(new Map(files), documents), [])
+})
+
+source('every rule of src/rules.md is cited by a comment', () => {
+  assert.equal(uncitedHeadings(readTree(['src', 'adapters', 'examples', 'test']), readRules()), [])
+})
+
+source('a comment that cites a missing document or a missing rule is found, in each kind of comment', () => {
+  const documents = {
+    exists: (path: string) => ['src/rules.md', 'src/a/notes.md'].includes(path),
+    headings: headingsOf('# Rules\n\n## Client keys\n\n- Text\n\n## Listing: order\n'),
+  }
+  const broken = (text: string) => brokenCitations(new Map([['src/a/b.ts', text]]), documents)
+  for (const text of [
+    '/** Some keys (src/rules.md, Client keys). */',
+    '/**\n * Some lists (src/rules.md, Listing:\n * order).\n */',
+    '// As notes.md says, and https://example.com/guide.md too.\n',
+    "const title = 'spec.md'",
+  ])
+    assert.equal(broken(text), [], text)
+  const missing = 'docs/missing.md' // apart from the comments below, which this file must not have itself
+  for (const text of [
+    `/**\n * Some\n * (${missing}, 4). */`,
+    `  // see ${missing}\n`,
+    `const a = 1 // ${missing}`,
+    `/* ${missing} */`,
+  ])
+    assert.match(broken(`\n${text}`).join(), /^src\/a\/b\.ts:2 cites docs\/missing\.md, which is not/, text)
+  assert.equal(broken('/** Some (src/rules.md, Other keys). */'), [
+    'src/a/b.ts:1 cites "Other keys). */", which is no heading of src/rules.md',
+  ])
+  assert.equal(uncitedHeadings(new Map([['a.ts', '// (src/rules.md, Client keys)\n']]), documents.headings), [
+    'Listing: order',
+  ])
 })
 
 const rules = suite('the rules of the architecture')

@@ -38,8 +38,8 @@ type Served<Input = never> = {
 
 /**
  * The management operations of a gateway over HTTP: the members of `gateway.api` with the same arguments and results. Each rejects with a
- * `ClientError`. `settings.update` and `cloud.disable` keep to the rules that the specification has for clients. `Input` is accepted besides
- * the typed input, and validated by the gateway; default: nothing.
+ * `ClientError`. `settings.update` removes a trailing `/v1` and slashes from `cloudUrl`, and `cloud.disable` sends `sync` first. `Input` is
+ * accepted besides the typed input, and validated by the gateway; default: nothing.
  */
 export type Client<Input = never> = Omit<Served<Input>, 'cloud'> & {
   cloud: Omit<Served<Input>['cloud'], 'disable'> & {

@@ -1,8 +1,9 @@
 import type { CloudOperations, DisableCloud, SyncedCloud } from '../management/cloud.ts'
 import type { SettingsOperations } from '../management/settings.ts'
 
-/** How long the client waits for an action (spec.md, Limits), in ms. */
+/** How long the client waits for `enable`, `disable` and `sync`, in ms (src/rules.md, Cloud mode of clients). */
 export const ACTION_MS = 15_000
+/** How long the client waits for `check`, in ms. */
 export const CHECK_MS = 8_000
 
 /** The result of `cloud.disable` of a client. */
@@ -12,8 +13,8 @@ export interface DisabledCloud extends SyncedCloud {
 }
 
 /**
- * `disable` as clients call it (spec.md, Cloud mode): `sync` first, to pull the latest data. When that fails, `disable` is sent all the
- * same: the gateway pulls once more itself, and refuses to disable if it cannot, unless `force` is given.
+ * `disable` as clients call it (src/rules.md, Cloud mode of clients): `sync` first, to pull the latest data. When that fails, `disable` is sent
+ * all the same: the gateway pulls once more itself, and refuses to disable if it cannot, unless `force` is given.
  */
 export function disableAfterSync({ sync, disable }: Pick<CloudOperations, 'sync' | 'disable'>) {
   return async (input?: DisableCloud): Promise<DisabledCloud> => {
@@ -26,8 +27,8 @@ export function disableAfterSync({ sync, disable }: Pick<CloudOperations, 'sync'
 }
 
 /**
- * `settings.update` as clients call it (spec.md, Settings): `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing slashes. An empty
- * one is not saved: the rest of the change is sent without it, and when there is no rest, nothing.
+ * `settings.update` as clients call it (src/rules.md, Cloud mode of clients): `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing
+ * slashes. An empty one is not saved: the rest of the change is sent without it, and when there is no rest, nothing is sent.
  */
 export function updateWithCloudUrl({ get, update }: SettingsOperations): SettingsOperations['update'] {
   return async (input) => {

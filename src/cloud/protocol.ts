@@ -106,8 +106,8 @@ function opened({ key, session, counter, body }: SignedRequest): Promise<string>
 }
 
 /**
- * Serves all of `/cloud`: what no open route fits is authorised before any other route is looked up (security.md, rule 2). The answers to
- * signed requests are sealed. Never rejects.
+ * Serves all of `/cloud`. A request that matches no open route is authorised before another route is looked up (src/rules.md, Guard before
+ * routes). The responses to signed requests are encrypted. Never rejects.
  */
 export function createProtocol(deps: {
   sessions: Sessions

@@ -46,7 +46,7 @@ function indexOfCursor(entries: readonly ModelEntry[], { name, id }: Cursor): nu
   })
 }
 
-/** OpenAI's list and model: the entries as they are (spec.md, Models). The list has no pages. */
+/** OpenAI's list and model: the entries as they are (src/rules.md, Model lists of OpenAI clients). The list has no pages. */
 export const openaiModels: ModelListFormat = {
   list: (entries) => ({ object: 'list', data: entries }),
   one: (entry) => entry,

@@ -3,7 +3,7 @@ import { entryOf } from '../lib/maps.ts'
 import { type CanonicalError, type ErrorKind, statusOf } from './canonical/errors.ts'
 import type { ErrorFacts } from './format.ts'
 
-/** OpenAI's error body. That of an internal error has the shape of spec.md, Errors. */
+/** OpenAI's error body. That of an internal error (500) has no `param` and no `code`. */
 export function openaiErrorBody({ status, code, message, param }: ErrorFacts): object {
   if (status === 500) return { error: { message, type: errorTypeOf(status) } }
   return {

@@ -5,7 +5,7 @@ import type { WireFormat } from '../types.ts'
 
 /**
  * The format in which a caller under `/v1` or `/v1beta` reads errors and lists: by the path, or by the headers where all vendors share a
- * path; OpenAI's where neither decides (spec.md, Models).
+ * path; OpenAI's where neither decides (src/rules.md, Model lists of OpenAI clients).
  */
 export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): Format {
   const owner = candidates.find(({ clientSigns }) => clientSigns.paths?.test(path))
@@ -23,7 +23,7 @@ export function callerFormatsOf(path: string): WireFormat[] {
   return signs.map((sent) => callerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
 }
 
-/** The path of the model listing, which any page may read (spec.md, Models). */
+/** Is this the path of the model listing, which any page of a browser may read? */
 export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
 
 /** Google's first: its methods may follow a model's name that looks like another path, and its key among other headers. */

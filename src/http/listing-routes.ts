@@ -18,7 +18,7 @@ interface ModelsRoutesOptions {
 /** A path of the model listing. */
 export interface ListingPath {
   path: string
-  /** The kinds K that it lists (spec.md, Models); absent: it finds one model. */
+  /** The kinds that it lists (src/rules.md, Model lists of OpenAI clients); absent: it finds one model. */
   kinds?: readonly Kind[]
   /** May any page read it? Then it answers the preflight request, too. */
   isPublic?: true
@@ -82,7 +82,7 @@ export function modelsRoutes({ listing: load, upstream }: ModelsRoutesOptions): 
   })
 }
 
-/** Does work with the same `fetch`, whose calls are aborted when the client leaves (security.md, rule 10). */
+/** Runs `work` with a `fetch` whose calls are aborted when the client disconnects. */
 async function whileClientWaits<T>(
   exchange: Pick<Exchange, 'onAbort'>,
   fetch: UpstreamFetch,

@@ -9,7 +9,7 @@ import { type ManagementOptions, MODES } from './management-options.ts'
 type ManagementGuard = (exchange: Exchange) => Promise<void>
 
 /**
- * The guard of `/api` (design.md, Who may call /api): closed until the host has set the option `management`. Throws `MANAGEMENT_CLOSED`,
+ * The guard of `/api`: closed until the host has set the option `management`. A client key never opens it. Throws `MANAGEMENT_CLOSED`,
  * `MANAGEMENT_UNAUTHORIZED`, `FORBIDDEN` and `UNSUPPORTED_MEDIA_TYPE`.
  */
 export function createManagementGuard(

@@ -84,7 +84,7 @@ export function fetchCall(
   }
 }
 
-/** Redirects are not followed: they would carry credentials elsewhere (security.md, rule 5). */
+/** Redirects are not followed: some platforms send headers with credentials on to the other host. */
 function initOf({ method, headers, body }: UpstreamCall, signal: AbortSignal): RequestInit {
   const init: RequestInit = { method, headers, redirect: 'manual', signal }
   if (method === 'GET') init.cache = 'no-store'

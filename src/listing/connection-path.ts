@@ -20,7 +20,7 @@ interface ConnectionData {
   aliases: readonly AliasRecord[]
 }
 
-/** The models of each provider that has a connection, by its first one (spec.md, Listing rules 4). Upstreams are asked all at once. */
+/** The models of each provider that has a connection, by its first one (src/rules.md, Listing with connections). All upstreams are asked at once. */
 export async function listConnections(
   world: ConnectionData,
   kinds: readonly Kind[],
@@ -91,7 +91,7 @@ function* listServices(
   if (kinds.includes('webFetch') && definition?.fetchConfig) yield { ...listed('fetch'), kind: 'webFetch' }
 }
 
-/** The alias map's values `<name>/<model_id>`, whole, by those of the providers' names that they start with (spec.md, Listing rules 4). */
+/** Values of the alias map (`<name>/<model_id>`), unchanged, by the provider's name that they start with. */
 function indexAliasModels(aliases: readonly AliasRecord[], providers: readonly ProviderNames[]): ModelIndex {
   const index = createModelIndex()
   const names = new Set(providers.flatMap(({ output, catalog, id }) => [output, catalog, id]))
@@ -106,8 +106,8 @@ function indexAliasModels(aliases: readonly AliasRecord[], providers: readonly P
 }
 
 /**
- * The ids that a connection starts from: its enabled models, else the catalog's; for a compatible provider that has neither, what its
- * upstream lists (spec.md, Listing rules 4).
+ * The ids that the listing of a connection starts from: its enabled models, else the catalog's; for a compatible provider that has neither,
+ * what its upstream lists.
  */
 async function baseIds(
   connection: ConnectionRecord,
@@ -125,6 +125,6 @@ function enabledIds({ providerSpecificData }: ConnectionRecord): string[] | unde
   return [...new Set(enabled.filter((id): id is string => typeof id === 'string' && id.trim() !== ''))]
 }
 
-/** Is it a compatible provider whose id does not end in `-` or `_` and 8 or more hex digits (spec.md, Listing rules 4)? */
+/** Is this a compatible provider, and does its id not end in `-` or `_` and 8 or more hexadecimal digits? */
 const asksUpstream = (provider: string): boolean =>
   compatibleFormat(provider) !== undefined && !/[-_][0-9a-f]{8,}$/i.test(provider)

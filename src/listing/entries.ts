@@ -9,8 +9,7 @@ export interface Listed {
 }
 
 /**
- * The entries of one response, with the same `created` (epoch seconds); of entries with the same id the first is kept (spec.md, Listing
- * rules 5).
+ * The entries of one response, with the same `created` (epoch seconds); of entries with the same id the first is kept.
  */
 export function toEntries(listed: Iterable<Listed>, created: number): ModelEntry[] {
   const entries = new Map<string, ModelEntry>()
@@ -23,11 +22,11 @@ export function toEntries(listed: Iterable<Listed>, created: number): ModelEntry
   return [...entries.values()]
 }
 
-/** Are some of the provider's service kinds (default `llm`) among the wanted ones (spec.md, Listing rules 3 and 4)? */
+/** Is one of the provider's service kinds (default `llm`) among the wanted kinds? */
 export const serves = (definition: CatalogProvider | undefined, kinds: readonly Kind[]): boolean =>
   (definition?.serviceKinds ?? ['llm']).some((kind) => kinds.includes(kind))
 
-/** The kind of a catalog entry; default `llm` (spec.md, Other records). */
+/** The kind of a catalog entry; default `llm`. */
 export const kindOf = (model: CatalogModel): Kind => model.type ?? 'llm'
 
 /** The words by which kinds are inferred; the first that the id contains counts. */
@@ -37,7 +36,7 @@ const hints: ReadonlyArray<readonly [Kind, readonly string[]]> = [
   ['image', ['image', 'imagen', 'dall-e', 'dalle', 'flux', 'sdxl', 'sd-', 'stable-diffusion']],
 ]
 
-/** The kind of an id that the catalog does not know (spec.md, Listing rules 4). */
+/** The kind of an id that the catalog does not know, by the words that it contains (src/rules.md, Kinds of models). */
 function inferKind(id: string): Kind {
   const text = id.toLowerCase()
   return hints.find(([, words]) => words.some((word) => text.includes(word)))?.[0] ?? 'llm'
@@ -45,7 +44,7 @@ function inferKind(id: string): Kind {
 
 /**
  * Makes a function that returns the kind of a provider's model id: that of the catalog, found with or without one of the provider's names
- * in front, otherwise inferred from the id (spec.md, Listing rules 4). Of several entries with one id the first counts.
+ * in front, otherwise inferred from the id (src/rules.md, Kinds of models). Of several entries with one id the first counts.
  */
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
   const bareId = (id: string) => stripName(id, names)
@@ -94,12 +93,12 @@ export function createModelIndex(): ModelIndex {
   }
 }
 
-/** All listable custom models as `<providerAlias>/<id>` (spec.md, Listing rules 3). */
+/** All listable custom models as `<providerAlias>/<id>` (src/rules.md, Listing without connections). */
 export function* listCustomModels(models: readonly CustomModel[]): Generator<Listed> {
   for (const { providerAlias, id } of listable(models)) yield { id: `${providerAlias}/${id}`, owner: providerAlias }
 }
 
-/** Custom models by the provider name they were filed under (spec.md, Listing rules 4). */
+/** Custom models by the provider name they were filed under (src/rules.md, Listing with connections). */
 export function indexCustomModels(models: readonly CustomModel[]): ModelIndex {
   const index = createModelIndex()
   for (const { providerAlias, id } of listable(models)) index.add(providerAlias, id)

@@ -48,9 +48,9 @@ export interface Listing {
   forms: typeof modelLists
 }
 
-/** Makes the listing (spec.md, Listing rules). */
+/** Makes the listing (src/rules.md, Listing: what is loaded, and in which order). */
 export function createListing({ store, catalog, clock, onError, lookupTimeoutMs = 5_000 }: ListingDeps): Listing {
-  /** Rule 1: what cannot be loaded counts as empty, for this listing only. */
+  /** Records that cannot be loaded count as none, for this listing only. */
   async function load<T>(records: Readable<T>): Promise<readonly T[]> {
     try {
       return await records.all()
@@ -105,7 +105,7 @@ async function findModel(
   throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
 }
 
-/** The models without any connection: the catalog's, then the custom ones (spec.md, Listing rules 3). */
+/** The models without any connection: the catalog's, then the custom ones (src/rules.md, Listing without connections). */
 export function* listStatic(
   catalog: Catalog,
   customModels: readonly CustomModel[],
@@ -121,7 +121,7 @@ export function* listStatic(
   if (kinds.includes('llm')) yield* listCustomModels(customModels)
 }
 
-/** The combos of the wanted kinds (default `llm`); entries of web kinds have a `kind` (spec.md, Listing rules 2). */
+/** The combos of the wanted kinds (default `llm`); only entries of web kinds have a `kind`. */
 export function* listCombos(combos: readonly Combo[], kinds: readonly Kind[]): Generator<Listed> {
   for (const { name, kind = 'llm' } of combos) {
     if (!kinds.includes(kind)) continue

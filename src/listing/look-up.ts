@@ -22,7 +22,7 @@ export type LookUp = (connection: ConnectionRecord) => Promise<string[]>
 /** The model ids of upstreams that have been asked, or are being asked, by the id of the connection. */
 export type LookUpCache = Map<string, Promise<string[]>>
 
-/** Makes a look-up that asks a compatible provider for its models each time; on failure there are none (spec.md, Upstream model fetch). */
+/** Makes a look-up that asks the upstream with each call (src/rules.md, Models of compatible providers). Failures go to `onError`. */
 export const createLookUp =
   ({ store, clock, timeoutMs, onError }: LookUpDeps, fetch: UpstreamFetch): LookUp =>
   async (connection) => {
@@ -90,7 +90,7 @@ async function readJson(pending: PendingAnswer): Promise<unknown> {
   return answer
 }
 
-/** The model ids in an upstream's answer, in its order, each once (spec.md, Upstream model fetch). */
+/** The model ids in an upstream's answer, in its order, each once (src/rules.md, Models of compatible providers). */
 function upstreamIds(answer: unknown): string[] {
   const ids = modelsOf(answer).map(idOf)
   return [...new Set(ids.filter((id) => id !== undefined))]
@@ -108,7 +108,7 @@ function idOf(model: unknown): string | undefined {
   return [model.id, model.name, model.model].find((id): id is string => typeof id === 'string' && id.trim() !== '')
 }
 
-/** The request for a compatible provider's models (spec.md, Upstream model fetch); `undefined` without key or address. */
+/** The request for a compatible provider's models (src/rules.md, Models of compatible providers); `undefined` without key or address. */
 function upstreamRequest(provider: string, baseUrl: unknown, apiKey: string | undefined): UpstreamCall | undefined {
   const base = typeof baseUrl === 'string' ? baseUrl.trim().replace(/\/$/, '') : ''
   if (!base || !apiKey) return undefined

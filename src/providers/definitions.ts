@@ -236,7 +236,7 @@ const vendors: Record<string, ProviderDefinition> = {
  * How each provider is reached, kept by hand: from the vendors' documentation and https://models.dev, autumn 2026.
  *
  * An id, an alias and a catalog alias belong to one provider alone. None of them may be what the provider's own model
- * ids start with: the listing takes a leading `<name>/` off a model id (spec.md, Listing rules 4). That is why NVIDIA,
+ * ids start with: the listing takes a leading `<name>/` off a model id (src/rules.md, Listing with connections). That is why NVIDIA,
  * whose models are called `nvidia/…`, is `nvidia-nim` here, and Perplexity, with `perplexity/sonar`, is
  * `perplexity-agent`.
  *

@@ -1,6 +1,6 @@
 import type { Catalog, CatalogProvider, Connection } from '../types.ts'
 
-/** The three names of a connection's provider (spec.md, Listing rules 4). */
+/** The three names of a connection's provider (src/rules.md, Listing with connections). */
 export interface ProviderNames {
   /** The connection's prefix, else the provider's configured alias, else the catalog alias; trimmed. */
   output: string

@@ -3,7 +3,7 @@ import type { Clock } from '../types.ts'
 import type { Group, GroupEntry, GroupTurn } from './group.ts'
 import type { SharedState } from './shared-state.ts'
 
-/** The turns of round-robin groups, by their labels (spec.md, Combos: rules for PUT 4 and DELETE). */
+/** The turns of round-robin groups, by their labels. Changes of a combo reset them (src/rules.md, Rotation of combos). */
 export interface RoundRobin {
   /** Takes the next turn, skipping entries that are not usable unless none is. */
   take(group: Group, isUsable: (entry: GroupEntry) => boolean): Promise<GroupTurn>

@@ -30,7 +30,7 @@ export type CloudCall = (ask: UpstreamRequest, target: CloudTarget) => Promise<U
 
 /**
  * The call to one target, with its credential added to `ask.headers`. The host always comes from the connection or the catalog, never from
- * the client (security.md, rule 4).
+ * the client: otherwise a request could send the credential to a host of its choice.
  */
 export function upstreamCall(target: ProviderTarget, apiKey: string | undefined, ask: UpstreamRequest): UpstreamCall {
   if (target.baseUrl === undefined) {

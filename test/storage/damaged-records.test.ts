@@ -123,7 +123,7 @@ async function afterChange(prefix: keyof typeof kinds, change: object) {
   return { ...(await (await looking(storage, key))()), storage, where }
 }
 
-test('a damaged record in the storage is read as spec.md has it where it says something: a kind of null is llm', async () => {
+test('a damaged record in the storage whose kind is null is read as one of the kind llm', async () => {
   const { ids, errors } = await afterChange('combos/', { kind: null })
   assert.ok(ids.includes('hurt'))
   assert.match(String(errors), /combos\/hurt of the storage is damaged: "kind" is null and is read as "llm"/)

@@ -100,7 +100,7 @@ export function readErrorAnswer({ status, body, header, now }: ErrorAnswer): Err
   return { kind, error, retryAfterMs: askedWaitMs({ header, body, now, text: error.text, isRateLimit }) }
 }
 
-/** The kind of an error, by its status and the provider's words (design.md: a client's 4xx never walks the chain). */
+/** The kind of an error, by its status and the provider's words. A failure that the client has caused is not tried at other targets. */
 export function kindOf(status: number, error: ProviderError, isWaitAsked = false): ProviderErrorKind {
   if (status === 401) return kindOfUnauthorized(error)
   if (status === 403) return kindOfForbidden(error)

@@ -31,7 +31,7 @@ function assertKind(status: number, body: unknown, kind: ProviderErrorKind, note
     assert.is(translator.parseError(answer).kind, meaning.error, `translation: ${note}`)
 }
 
-/** The rows of wire-formats.md, 5.2, as OpenAI, Anthropic and Google send them. */
+/** Error responses of OpenAI, Anthropic and Google by the meaning that they have for the gateway. */
 const table: Record<string, [status: number, body: unknown, kind: ProviderErrorKind][]> = {
   'bad request': [
     [400, openai('bad'), 'bad-request'],
