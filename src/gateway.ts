@@ -161,7 +161,7 @@ export function createGatewayWith(
     const startTimer = (ms: number, onTime: () => void) =>
       clock === platformClock ? startIdleTimer(ms, onTime) : startDeadline(clock, ms, onTime)
     const cloud = { fetch: upstream(), options: options.cloud ?? {}, random: platformRandom, startTimer, onError }
-    const rotation = { reset: async (group: string) => (await choosing()).rotation.reset(group) }
+    const rotation = { reset: async (group: string) => (await choosing()).roundRobin.reset(group) }
     const made = createManagementApi(
       { store, catalog, clock, rotation, routes, health, limits, explain, turnEnd, cloud },
       {

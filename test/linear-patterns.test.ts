@@ -112,7 +112,7 @@ for (let at = 0; at < literals.length; at += PART) {
 
 /** What uses the patterns that are built at run time, or why they need no test. */
 const built: Record<string, string | [use: (text: string) => unknown, like: RegExp]> = {
-  'src/formats/canonical/prepare/calls.ts': 'its classes are repeated up to a limit, from one place',
+  'src/formats/canonical/prepare/tool-calls.ts': 'its classes are repeated up to a limit, from one place',
   'src/formats/canonical/restore.ts': 'it is read from one place, and each of its repeats ends at another character',
   'src/formats/gemini/stream-state.ts': 'it has no repeats',
   'src/formats/errors/retry-after.ts': [

@@ -1,8 +1,8 @@
-import { checkOptions } from '../lib/options.ts'
+import { checkOptions } from '../lib/check-options.ts'
 import type { FetchGateway } from '../types/gateway.ts'
 import type { ListenOptions } from '../types/listen.ts'
 import type { BunRuntime, BunServer } from '../types/runtimes.ts'
-import { checkGateway } from './lib/gateway.ts'
+import { checkGateway } from './lib/check-gateway.ts'
 import { createHostGuard, hostRefusal } from './lib/host-guard.ts'
 import { refusal } from './lib/refusal.ts'
 

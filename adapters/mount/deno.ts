@@ -1,9 +1,9 @@
 import type { Server } from 'node:http'
-import { checkOptions } from '../lib/options.ts'
+import { checkOptions } from '../lib/check-options.ts'
 import type { ExchangeGateway } from '../types/gateway.ts'
 import type { ListenOptions } from '../types/listen.ts'
 import type { DenoRuntime, DenoServer } from '../types/runtimes.ts'
-import { checkGateway } from './lib/gateway.ts'
+import { checkGateway } from './lib/check-gateway.ts'
 import { refuse } from './node/refuse.ts'
 import { createGatewayServer } from './node/server.ts'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExchangeGateway } from '../types/gateway.ts'
-import { checkGateway } from './lib/gateway.ts'
+import { checkGateway } from './lib/check-gateway.ts'
 import { type NodeHandlerOptions, toNodeHandler } from './node/handler.ts'
 
 export type { ExchangeGateway } from '../types/gateway.ts'

@@ -1,6 +1,6 @@
 import type { FetchGateway } from '../types/gateway.ts'
 import type { LambdaHandler, LambdaHead, LambdaResponseStream, LambdaRuntime, LambdaUrlEvent } from '../types/lambda.ts'
-import { checkGateway } from './lib/gateway.ts'
+import { checkGateway } from './lib/check-gateway.ts'
 import { refusal } from './lib/refusal.ts'
 
 export type { FetchGateway } from '../types/gateway.ts'

@@ -1,6 +1,6 @@
 import type { Gateway } from '../../src/index.ts'
 import type { FetchEventLike } from '../types/runtimes.ts'
-import { checkGateway } from './lib/gateway.ts'
+import { checkGateway } from './lib/check-gateway.ts'
 
 export type { FetchEventLike } from '../types/runtimes.ts'
 

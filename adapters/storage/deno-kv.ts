@@ -1,9 +1,9 @@
 import type { Clock, Storage, Stored } from '../../src/index.ts'
-import { checkOptions } from '../lib/options.ts'
+import { checkOptions } from '../lib/check-options.ts'
 import { storageError } from './lib/error.ts'
 import { checkWrite } from './lib/limits.ts'
-import { foreignText, incrementSum } from './lib/operations.ts'
 import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { foreignText, incrementSum } from './lib/row-operations.ts'
 import { sleep, within } from './lib/wait.ts'
 import { createWatchers } from './lib/watchers.ts'
 

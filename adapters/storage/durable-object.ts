@@ -1,9 +1,9 @@
 import type { Storage } from '../../src/index.ts'
-import { checkOptions } from '../lib/options.ts'
+import { checkOptions } from '../lib/check-options.ts'
 import { type StorageErrorCode, storageError } from './lib/error.ts'
 import { checkWrite } from './lib/limits.ts'
-import { incrementSum, type Row } from './lib/operations.ts'
 import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
+import { incrementSum, type Row } from './lib/row-operations.ts'
 
 /** A namespace of Durable Objects, as a Worker has it in its bindings. */
 export interface DurableObjectNamespace<Id = unknown> {

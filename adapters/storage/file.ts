@@ -1,5 +1,5 @@
 import type { Clock, Logger, Storage } from '../../src/index.ts'
-import { checkOptions } from '../lib/options.ts'
+import { checkOptions } from '../lib/check-options.ts'
 import { folderAt, prepareFolder } from './file/folder.ts'
 import { ownSecret, restoreSecret } from './file/secret.ts'
 import { sweep } from './file/sweep.ts'
@@ -7,7 +7,7 @@ import { createView } from './file/view.ts'
 import { watchStore } from './file/watch.ts'
 import { createWriter } from './file/writer.ts'
 import { storageError } from './lib/error.ts'
-import { deleteRow, incrementRow, setRow } from './lib/operations.ts'
+import { deleteRow, incrementRow, setRow } from './lib/row-operations.ts'
 import { createWatchers } from './lib/watchers.ts'
 
 /** The options of `fileStorage`; times in ms. */

@@ -1,12 +1,12 @@
 import { promisifyRequest } from 'idb-keyval'
 import type { Clock, Storage, Stored } from '../../src/index.ts'
-import { checkOptions } from '../lib/options.ts'
+import { checkOptions } from '../lib/check-options.ts'
 import { openDatabase, type Stores } from './indexeddb/database.ts'
 import { createFeed } from './indexeddb/feed.ts'
 import { storageError } from './lib/error.ts'
 import { checkWrite } from './lib/limits.ts'
-import { foreignText, incrementSum, type Row } from './lib/operations.ts'
-import { liveRow } from './lib/table.ts'
+import { foreignText, incrementSum, type Row } from './lib/row-operations.ts'
+import { liveRow } from './lib/row-table.ts'
 
 /** The options of `indexeddbStorage`; all are optional. */
 export interface IndexeddbStorageOptions {

@@ -1,7 +1,7 @@
 import type { Clock, Storage } from '../../src/index.ts'
-import { checkOptions } from '../lib/options.ts'
-import { deleteRow, incrementRow, type Rows, setRow } from './lib/operations.ts'
-import { createTable } from './lib/table.ts'
+import { checkOptions } from '../lib/check-options.ts'
+import { deleteRow, incrementRow, type Rows, setRow } from './lib/row-operations.ts'
+import { createTable } from './lib/row-table.ts'
 import { createWatchers } from './lib/watchers.ts'
 
 /** The options of `memoryStorage`; all are optional. */

@@ -1,5 +1,5 @@
 import type { Logger, Storage } from '../../src/index.ts'
-import { checkOptions } from '../lib/options.ts'
+import { checkOptions } from '../lib/check-options.ts'
 import { storageError } from './lib/error.ts'
 import { checkWrite } from './lib/limits.ts'
 import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'

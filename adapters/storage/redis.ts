@@ -1,9 +1,10 @@
 import type { Storage, Stored } from '../../src/index.ts'
-import { checkOptions } from '../lib/options.ts'
+import { checkOptions } from '../lib/check-options.ts'
 import { storageError } from './lib/error.ts'
 import { checkWrite } from './lib/limits.ts'
 import { endOf, fromOrdered, toOrdered } from './lib/ordered-text.ts'
 import { createWatchers } from './lib/watchers.ts'
+import { startFeed } from './redis/feed.ts'
 import {
   type Command,
   failure,
@@ -14,11 +15,10 @@ import {
   noop,
   sleep,
   within,
-} from './redis/client.ts'
-import { startFeed } from './redis/feed.ts'
+} from './redis/redis-client.ts'
 import { WRITE } from './redis/scripts.ts'
 
-export type { IoredisClient, NodeRedisClient } from './redis/client.ts'
+export type { IoredisClient, NodeRedisClient } from './redis/redis-client.ts'
 
 /** The options of `redisStorage`; all are optional. */
 export interface RedisStorageOptions {

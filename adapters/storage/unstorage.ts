@@ -1,5 +1,5 @@
 import type { Clock, Storage, Stored } from '../../src/index.ts'
-import { checkOptions } from '../lib/options.ts'
+import { checkOptions } from '../lib/check-options.ts'
 import { storageError } from './lib/error.ts'
 import { checkWrite } from './lib/limits.ts'
 import { sleep, within } from './lib/wait.ts'

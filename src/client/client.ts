@@ -1,12 +1,12 @@
 import type { DisableCloud } from '../management/cloud.ts'
 import type { Management } from '../management/operations.ts'
 import type { Clock } from '../types.ts'
-import { type DisabledCloud, disableAfterSync, updateWithCloudUrl } from './cloud.ts'
+import { type DisabledCloud, disableAfterSync, updateWithCloudUrl } from './client-rules.ts'
 import { platformFetch } from './platform.ts'
 import { type ClientAction, type ClientRoute, type ClientRoutes, cloudAction, requestOf } from './routes.ts'
 import { createSend } from './send.ts'
 
-export type { DisabledCloud } from './cloud.ts'
+export type { DisabledCloud } from './client-rules.ts'
 export { ClientError, type ClientErrorCode } from './error.ts'
 
 /** What `createClient` takes. */

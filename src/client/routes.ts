@@ -1,4 +1,4 @@
-import { ACTION_MS, CHECK_MS } from './cloud.ts'
+import { ACTION_MS, CHECK_MS } from './client-rules.ts'
 import { ClientError } from './error.ts'
 
 /**

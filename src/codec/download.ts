@@ -3,7 +3,7 @@ import { startDeadline } from '../lib/deadline.ts'
 import type { UpstreamAnswer, UpstreamFetch } from '../lib/exchange.ts'
 import type { Scope } from '../lib/scope.ts'
 import type { Clock } from '../types.ts'
-import { ProviderCall } from '../upstream/call.ts'
+import { ProviderCall } from '../upstream/provider-call.ts'
 
 /** What a download depends on. */
 export interface DownloadTerms {

@@ -3,7 +3,7 @@ import { didYouMean, nearest } from '../lib/spelling.ts'
 import { catalogAliasOf, definitionOf, type NamedConnection, namesOf } from '../providers/names.ts'
 import { compatibleFormat } from '../providers/target.ts'
 import type { Catalog, CatalogModel, Connection, ProviderSpecificData } from '../types.ts'
-import { cloudRules, cloudSettings } from '../upstream/clouds/rules.ts'
+import { cloudRules, cloudSettings } from '../upstream/clouds/cloud-rules.ts'
 import { invalidInput } from './input.ts'
 
 /**

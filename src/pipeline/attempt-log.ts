@@ -58,8 +58,8 @@ export class AttemptLog {
 
   /** A whole answer has come, or a stream has begun; `answerEnded` or `streamEnded` follows. */
   answered(kind: 'whole' | 'stream', status: number): void {
-    if (kind === 'stream') this.#permit.begun()
-    else this.#permit.answered()
+    if (kind === 'stream') this.#permit.beginStream()
+    else this.#permit.succeed()
     this.#measure()
     this.#outcome({ outcome: 'answered', status })
   }
@@ -76,8 +76,11 @@ export class AttemptLog {
     else if (!this.#isEmptyJudged && error) {
       const failure = failureOfStream(error, clock.now())
       // The provider's message is not kept, as it may quote anything.
-      this.#permit.cut({ ...failure, message: `The stream broke off after it had begun (status ${error.status}).` })
-    } else if (!this.#isEmptyJudged && !cancelled) this.#permit.answered()
+      this.#permit.breakOff({
+        ...failure,
+        message: `The stream broke off after it had begun (status ${error.status}).`,
+      })
+    } else if (!this.#isEmptyJudged && !cancelled) this.#permit.succeed()
     this.#settle(sumOf(spent, usage))
   }
 
@@ -88,9 +91,9 @@ export class AttemptLog {
   ) {
     const { class: outcome, message, upstreamStatus = failure.status } = failure
     if (outcome === 'internal') {
-      this.#permit.dropped()
+      this.#permit.drop()
       this.#terms.context.observer.onError(failure.cause)
-    } else if (!empty) this.#permit.failed({ ...failure, owner: this.#terms.owner })
+    } else if (!empty) this.#permit.fail({ ...failure, owner: this.#terms.owner })
     this.#outcome({ outcome, status: outcome === 'content' ? sentStatus || 200 : upstreamStatus, message })
     this.#settle(empty?.usage)
   }
@@ -98,14 +101,14 @@ export class AttemptLog {
   /** The client no longer waits. */
   cancelled({ status }: GatewayError): void {
     if (this.#record) return
-    this.#permit.dropped()
+    this.#permit.drop()
     this.#outcome({ outcome: 'cancelled', status })
     this.#settle(undefined)
   }
 
   /** Another attempt was faster. */
   superseded(): void {
-    this.#permit.dropped()
+    this.#permit.drop()
     if (!this.#record) {
       this.#measure() // at least, or slow answers would count less the more of them there are
       this.#outcome({ outcome: 'outrun', status: 499 })
@@ -115,7 +118,7 @@ export class AttemptLog {
 
   /** A step did not let it call its provider. */
   refused({ status, message }: GatewayError): AttemptRecord {
-    this.#permit.dropped()
+    this.#permit.drop()
     this.#terms.onOutcome(skipRecord(this.#route, 'refused'))
     return this.#end({ outcome: 'refused', status, message })
   }
@@ -125,7 +128,7 @@ export class AttemptLog {
     if (this.#isSettled) return
     if (this.#record) this.#settle(undefined)
     else {
-      this.#permit.dropped()
+      this.#permit.drop()
       this.#end({ outcome: 'cancelled', status: 499 })
     }
   }
@@ -133,18 +136,18 @@ export class AttemptLog {
   /** The client gets the empty answer, which then counts neither for nor against the target. */
   emptyAnswerUsed(failure: Failure): void {
     this.#isEmptyJudged = true
-    this.#permit.failed({ ...failure, class: 'client' })
+    this.#permit.fail({ ...failure, class: 'client' })
   }
 
   /** The client does not get the empty answer. */
   emptyAnswerDropped(failure: Failure): void {
     if (this.#isEmptyJudged) return
     this.#isEmptyJudged = true
-    this.#permit.failed(failure)
+    this.#permit.fail(failure)
   }
 
   #measure(): void {
-    this.#load.answeredAfter(this.#terms.context.clock.now() - this.#startedAt)
+    this.#load.recordLatency(this.#terms.context.clock.now() - this.#startedAt)
   }
 
   #outcome(result: AttemptResult): void {
@@ -156,7 +159,7 @@ export class AttemptLog {
   #settle(usage: TokenUsage | undefined): void {
     if (this.#isSettled || !this.#record) return
     this.#isSettled = true
-    this.#load.ended()
+    this.#load.end()
     const record = usage ? { ...this.#record, usage } : this.#record
     if (usage) this.#terms.onSettled(record)
     this.#onSettled?.(record)

@@ -11,8 +11,8 @@ import type { Choosing } from '../routing/choosing.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import { createHealth, type Health } from '../routing/health.ts'
-import type { RouteTable } from '../routing/table.ts'
-import { createModelRouter } from '../routing/table.ts'
+import type { RouteTable } from '../routing/route-table.ts'
+import { createModelRouter } from '../routing/route-table.ts'
 import { createTargetStats } from '../routing/target-stats.ts'
 import type { Store } from '../store/store.ts'
 import { createCredentials } from '../store/store.ts'
@@ -73,7 +73,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     loadedChoosing = createGroupRouting({ sharedIn, targetStats, random, clock, onError: observer.onError })
     return loadedChoosing
   })
-  const clouds = once(async () => (await import('../upstream/clouds/calls.ts')).createCloudCalls(clock))
+  const clouds = once(async () => (await import('../upstream/clouds/cloud-calls.ts')).createCloudCalls(clock))
   const translation = once(async () => (await import('../codec/translated.ts')).createTranslation(clock))
 
   let context: PipelineContext = {

@@ -1,6 +1,6 @@
 import type { AskedRequest } from '../codec/codec.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import type { RouteTable } from '../routing/table.ts'
+import type { RouteTable } from '../routing/route-table.ts'
 import type { Client } from './client.ts'
 import type { PipelineContext } from './context.ts'
 import type { RequestLog } from './request-log.ts'

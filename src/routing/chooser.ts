@@ -20,28 +20,34 @@ export interface Chooser {
 export interface GroupSelection {
   select: Select
   /** Ends the load that the choice reserved: the target counts as busy by itself now. Call it in any case. */
-  begun(): void
+  releaseLoad(): void
   /**
    * Moves the turns of the groups on the way to the route that answered, and the sessions whose entries led to one of those that have `failed`
    * or are cooling; groups that were tried in vain give their turns back.
    */
-  answered(route: Route | undefined, failed: readonly Route[]): Promise<void>
+  settle(route: Route | undefined, failed: readonly Route[]): Promise<void>
   /** Was the session of the request moved to this route, or answered by its connection at this instance, within the last hour? */
   isPinned(route: Route): boolean
 }
 
 /** The state that the strategies use. */
 export interface ChooserDependencies {
-  rotation: RoundRobin
-  pins: SessionAffinity
-  answered: AnsweredSessions
+  roundRobin: RoundRobin
+  affinity: SessionAffinity
+  answeredSessions: AnsweredSessions
   measures: Measures
   /** A random number in [0, 1). */
   random: () => number
 }
 
 /** Makes the chooser. */
-export function createChooser({ rotation, pins, answered, measures, random }: ChooserDependencies): Chooser {
+export function createChooser({
+  roundRobin,
+  affinity,
+  answeredSessions,
+  measures,
+  random,
+}: ChooserDependencies): Chooser {
   /** The target that an entry will probably lead to now. */
   function likelyOf(
     entry: GroupEntry,
@@ -68,7 +74,7 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
       const isUsable = (entry: GroupEntry) => isMeant(entry) && find(groupReach.reach(entry), isHealthy) !== undefined
       const session = sessionIn(group, facts)
 
-      function chosen(turn: GroupTurn | undefined, pin: string | undefined): GroupOrder {
+      function orderFor(turn: GroupTurn | undefined, pin: string | undefined): GroupOrder {
         const inputs: Inputs = {
           random,
           turn: turn?.index ?? 0,
@@ -77,73 +83,74 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
           pin,
           costOf: groupReach.costOf,
           latencyOf: (entry) =>
-            ask(likelyOf(entry, groupReach, isHealthy), (target) => measures.averageOf(target, facts.stream)),
+            mapDefined(likelyOf(entry, groupReach, isHealthy), (target) => measures.averageOf(target, facts.stream)),
           loadOf: (entry) => loadOf(entry, groupReach),
         }
         const entries = order(group.entries.filter(isMeant), inputs)
-        const chosen: GroupOrder = turn ? { entries, inputs, turn } : { entries, inputs }
-        onChosen?.(group, chosen, groupReach)
-        return chosen
+        const groupOrder: GroupOrder = turn ? { entries, inputs, turn } : { entries, inputs }
+        onChosen?.(group, groupOrder, groupReach)
+        return groupOrder
       }
 
       const turn = needs === 'turn' ? await turnOf(group, isUsable) : undefined
-      const pin = session !== '' ? await pins.of(group, session) : undefined
+      const pin = session !== '' ? await affinity.entryNameOf(group, session) : undefined
       if (needs === 'measures') await measures.refresh()
-      return chosen(turn, pin)
+      return orderFor(turn, pin)
     }
   }
 
   function selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): GroupSelection {
     const isHealthy = isUsed(health)
-    let reserved: RunningCall[] = []
+    let reservedCalls: RunningCall[] = []
     const turns = new Map<string, { group: Group; turn: GroupTurn }>()
 
     /** Counts the choice as load at once; otherwise all requests of a burst would find the same target idle. */
     function reserve(group: Group, { entries, turn }: GroupOrder, groupReach: GroupReach) {
       if (turn) {
         const { label } = group
-        turns.set(label, { group, turn: rotation.joined(turns.get(label)?.turn, turn) })
+        turns.set(label, { group, turn: roundRobin.join(turns.get(label)?.turn, turn) })
       }
       if (!strategyOf(group.strategy).reservesLoad) return
       for (const entry of entries) {
         const target = likelyOf(entry, groupReach, isHealthy)
-        if (target && isHealthy(target)) return void reserved.push(measures.begin(target, facts.stream))
+        if (target && isHealthy(target)) return void reservedCalls.push(measures.begin(target, facts.stream))
       }
     }
 
-    const choose = preview({ facts, isHealthy }, rotation.take, reserve)
+    const choose = preview({ facts, isHealthy }, roundRobin.take, reserve)
 
-    function begun() {
-      for (const run of reserved) run.ended()
-      reserved = []
+    function releaseLoad() {
+      for (const call of reservedCalls) call.end()
+      reservedCalls = []
     }
 
     return {
       select(group, groupReach) {
-        if (strategyOf(group.strategy).reservesLoad) begun() // a request is not in its own way
+        if (strategyOf(group.strategy).reservesLoad) releaseLoad() // the request must not count as load in its own choice
         return choose(group, groupReach)
       },
-      begun,
-      async answered(route, failed) {
+      releaseLoad,
+      async settle(route, failed) {
         for (let choice = route?.via; choice; choice = choice.before) {
-          const { group, chosen, entry } = choice
-          if (chosen.turn) await rotation.answered(group, entry, chosen.turn)
+          const { group, order, entry } = choice
+          if (order.turn) await roundRobin.settle(group, entry, order.turn)
           turns.delete(group.label)
-          const [home] = chosen.entries
-          const isMoved = entry !== home && failed.some(({ via }) => leadsThrough(via, chosen, home))
+          const [home] = order.entries
+          const isMoved = entry !== home && failed.some(({ via }) => leadsThrough(via, order, home))
           const session = sessionIn(group, facts)
           if (session === '') continue
-          if (route) answered.note(group, session, route.target.connection.id)
-          if (isMoved) await pins.set(group, session, entry)
+          if (route) answeredSessions.note(group, session, route.target.connection.id)
+          if (isMoved) await affinity.moveTo(group, session, entry)
         }
-        for (const { group, turn } of turns.values()) await rotation.answered(group, undefined, turn)
+        for (const { group, turn } of turns.values()) await roundRobin.settle(group, undefined, turn)
       },
       isPinned({ target, via }) {
         for (let choice = via; choice; choice = choice.before) {
-          const { group, chosen, entry } = choice
+          const { group, order, entry } = choice
           const session = sessionIn(group, facts)
           if (session === '') continue
-          if (chosen.inputs.pin === entry.name || answered.isBy(group, session, target.connection.id)) return true
+          if (order.inputs.pin === entry.name || answeredSessions.isAnsweredBy(group, session, target.connection.id))
+            return true
         }
         return false
       },
@@ -153,7 +160,7 @@ export function createChooser({ rotation, pins, answered, measures, random }: Ch
   function previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Select {
     const turns = new Map<string, GroupTurn>() // a request that comes to the connections of a provider twice takes two turns
     return preview({ facts, isHealthy: isUsed(health) }, async (group, isUsable) => {
-      const turn = await rotation.peek(group, isUsable, turns.get(group.label))
+      const turn = await roundRobin.peek(group, isUsable, turns.get(group.label))
       turns.set(group.label, turn)
       return turn
     })
@@ -179,15 +186,15 @@ const isUsed =
   (target) =>
     !target.connection.draining && !health.cooldownOf(target)
 
-type OnChosen = (group: Group, chosen: GroupOrder, groupReach: GroupReach) => void
+type OnChosen = (group: Group, order: GroupOrder, groupReach: GroupReach) => void
 
-function leadsThrough(way: GroupChoice | undefined, chosen: GroupOrder, entry: GroupEntry | undefined): boolean {
+function leadsThrough(way: GroupChoice | undefined, order: GroupOrder, entry: GroupEntry | undefined): boolean {
   for (let choice = way; choice; choice = choice.before)
-    if (choice.chosen === chosen && choice.entry === entry) return true
+    if (choice.order === order && choice.entry === entry) return true
   return false
 }
 
-const ask = <T, R>(value: T | undefined, question: (value: T) => R): R | undefined =>
+const mapDefined = <T, R>(value: T | undefined, question: (value: T) => R): R | undefined =>
   value === undefined ? undefined : question(value)
 
 function find<T>(values: Iterable<T>, is: (value: T) => unknown): T | undefined {

@@ -9,7 +9,7 @@ import { ownMeasures } from './target-stats.ts'
 
 /** How requests choose in groups, with the state that groups keep. Loaded with the first request that comes to a group. */
 export interface Choosing extends Chooser {
-  rotation: RoundRobin
+  roundRobin: RoundRobin
   /** Ends what goes on between requests. */
   close(): Promise<void>
 }
@@ -27,9 +27,15 @@ export interface ChoosingDependencies extends Pick<ChooserDependencies, 'random'
 /** Chooses, and keeps the turns and moved sessions of groups. */
 export function createChoosing({ sharedIn, targetStats, random, clock, onError }: ChoosingDependencies): Choosing {
   const state = sharedIn ? storedState(sharedIn, { clock, onError }) : localState(clock)
-  const rotation = createRoundRobin(state, clock)
+  const roundRobin = createRoundRobin(state, clock)
   const measures = sharedIn ? sharedMeasures(targetStats, { state, clock }) : ownMeasures(targetStats)
-  const pins = createSessionAffinity(state)
-  const chooser = createChooser({ rotation, pins, answered: createAnsweredSessions(clock), measures, random })
-  return { ...chooser, rotation, close: measures.close }
+  const affinity = createSessionAffinity(state)
+  const chooser = createChooser({
+    roundRobin,
+    affinity,
+    answeredSessions: createAnsweredSessions(clock),
+    measures,
+    random,
+  })
+  return { ...chooser, roundRobin, close: measures.close }
 }

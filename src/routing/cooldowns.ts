@@ -35,11 +35,11 @@ interface FailedCall extends HealthFailure {
 /** Counts calls and failures, and sets the cooldowns of the records of health. */
 export interface Cooldowns {
   /** A call has failed; `cooling` is that of its class. It counts at every level that it says something about. */
-  failed(target: HealthTarget, failure: FailedCall, cooling: CooldownRule): void
+  fail(target: HealthTarget, failure: FailedCall, rule: CooldownRule): void
   /** A stream broke off after its beginning. */
-  cut(target: HealthTarget, failure: FailedCall): void
+  breakOff(target: HealthTarget, failure: FailedCall): void
   /** A call went well; of a stream it may be known at its beginning. */
-  succeeded(target: HealthTarget): void
+  succeed(target: HealthTarget): void
   /** Ends the failures of a record, and of the calls that led to its cooldown. */
   forget(record: HealthRecord, target: HealthTarget): void
 }
@@ -118,7 +118,7 @@ export function createCooldowns(
     const { retryAt } = record
     const isUnderWay = retryAt !== undefined && (retryAt > now || record.probing || isNewer(record, failure.began))
     if (isUnderWay) {
-      if (asked !== undefined) leaveAlone(record, asked, failure)
+      if (asked !== undefined) extendCooldown(record, asked, failure)
       return
     }
     record.reason = failure.class
@@ -126,11 +126,11 @@ export function createCooldowns(
     if (retryAt === undefined && !isEnough && !asked) return
     record.times += 1
     const ms = isBelieved(asked, times, record) ? asked : Math.ceil(backOff(times, record) * (1 + JITTER * random()))
-    leaveAlone(record, ms, failure)
+    extendCooldown(record, ms, failure)
   }
 
   /** Starts or extends a cooldown; one under way is never shortened. */
-  function leaveAlone(record: HealthRecord, ms: number, failure: HealthFailure) {
+  function extendCooldown(record: HealthRecord, ms: number, failure: HealthFailure) {
     const now = clock.now()
     const until = now + Math.ceil(ms)
     if (record.retryAt !== undefined && until <= Math.max(now, record.retryAt)) return
@@ -147,7 +147,7 @@ export function createCooldowns(
    */
   function countForKey(target: HealthTarget, failure: FailedCall) {
     if (!failure.owner) return
-    const record = records.at(target, 'connection')
+    const record = records.recordAt(target, 'connection')
     record.refusedTo.add(failure.owner)
     const isEnough = record.refusedTo.size >= REFUSED_CLIENTS
     count(record, isEnough ? { ...failure, class: 'credentials' } : failure, { backOff: refusedKey, isEnough })
@@ -155,14 +155,14 @@ export function createCooldowns(
 
   /** Counts a failure against the connection as well: a failing model alone does not, but calls of two models that break off do. */
   function countForConnection(target: HealthTarget, failure: FailedCall) {
-    const record = records.at(target, 'connection', combo)
+    const record = records.recordAt(target, 'connection', combo)
     record.models.add(target.model)
     const isEnough = record.models.size > 1 && isOut(countsOf(target, 'connection'), terms)
     count(record, { ...failure, retryAfterMs: undefined }, { backOff: ofTerms, isEnough })
   }
 
   function countForProvider(target: HealthTarget, failure: FailedCall) {
-    const record = records.at(target, 'provider', combo)
+    const record = records.recordAt(target, 'provider', combo)
     record.connections.set(target.connection.id, target.connection.updatedAt)
     record.models.add(failure.level === 'connection' ? ANY_MODEL : target.model)
     const isOfMany = record.models.size > 1 || record.models.has(ANY_MODEL) // one bad model takes no other with it
@@ -172,8 +172,8 @@ export function createCooldowns(
   }
 
   return {
-    failed(target, failure, cooling) {
-      const level = failure.level ?? cooling.level
+    fail(target, failure, rule) {
+      const level = failure.level ?? rule.level
       const isNetwork = failure.class === 'network'
       const isWide = failureRules[failure.class].isOfProvider === true
       // Clients may ask for any name: models that do not exist must not drive the counts of others out.
@@ -183,24 +183,24 @@ export function createCooldowns(
           { model: true, connection: isNetwork || level === 'connection', provider: isWide },
           failure.isCounted,
         )
-      const isAtOnce = isEvident(failure) || cooling.starts === 'at-once'
-      const { baseMs, maxMs } = cooling
-      count(records.at(target, level, isAtOnce ? undefined : combo), failure, {
+      const isAtOnce = isEvident(failure) || rule.starts === 'at-once'
+      const { baseMs, maxMs } = rule
+      count(records.recordAt(target, level, isAtOnce ? undefined : combo), failure, {
         backOff: baseMs !== undefined && maxMs !== undefined ? { baseMs, maxMs } : ofTerms,
-        isEnough: failure.isCertain || cooling.starts === 'at-once' || isFailing(countsOf(target, level), terms),
+        isEnough: failure.isCertain || rule.starts === 'at-once' || isFailing(countsOf(target, level), terms),
       })
       if (isNetwork && level === 'model') countForConnection(target, failure)
       if (isWide) countForProvider(target, failure)
       if (failure.class === 'forbidden') countForKey(target, failure)
     },
-    cut(target, failure) {
+    breakOff(target, failure) {
       const { isCounted: isRecount = false } = failure
       windows.note({ target, level: 'model', combo }, { failed: true, isRecount, windowMs })
-      const record = records.at(target, 'model', combo)
+      const record = records.recordAt(target, 'model', combo)
       record.isCut = true
       count(record, failure, { backOff: ofTerms, isEnough: isFailing(countsOf(target, 'model'), terms) })
     },
-    succeeded: (target) => note(target, NONE),
+    succeed: (target) => note(target, NONE),
     forget(record, target) {
       records.forget(record)
       if (record.retryAt === undefined) return

@@ -7,7 +7,7 @@ const MAX_COMBOS = 1_000
 /** A group that is being followed. */
 interface Stage {
   group: Group
-  chosen: GroupOrder
+  order: GroupOrder
   before: GroupChoice | undefined
   /** How many of its entries have been followed. */
   followed: number
@@ -39,22 +39,22 @@ export async function* follow(
   async function enter(group: Group, before?: GroupChoice): Promise<void> {
     if (seen.has(group) || seen.size >= MAX_COMBOS) return
     seen.add(group)
-    stages.push({ group, chosen: await select(group, groupReach, before), before, followed: 0 })
+    stages.push({ group, order: await select(group, groupReach, before), before, followed: 0 })
   }
 
   await enter(outermost)
   for (let stage = stages.at(-1); stage; stage = stages.at(-1)) {
-    const { group, chosen, before } = stage
-    const entry = chosen.entries[stage.followed++]
+    const { group, order, before } = stage
+    const entry = order.entries[stage.followed++]
     if (!entry) {
       stages.pop()
       continue
     }
-    const via: GroupChoice = { group, chosen, entry, before }
-    const meaning = resolutionOf(entry, decidingGroup(group, before))
-    if (!meaning) onDeadEnd?.(entry, via)
-    else if ('strategy' in meaning) await enter(meaning, via)
-    else for (const { target } of meaning) yield { target, via }
+    const via: GroupChoice = { group, order, entry, before }
+    const resolution = resolutionOf(entry, decidingGroup(group, before))
+    if (!resolution) onDeadEnd?.(entry, via)
+    else if ('strategy' in resolution) await enter(resolution, via)
+    else for (const { target } of resolution) yield { target, via }
   }
 }
 

@@ -1,9 +1,9 @@
 import { catalogModelOf } from '../providers/catalog-model.ts'
 import type { Catalog } from '../types.ts'
 import type { Group, GroupEntry, Inputs, Resolution, RouteTarget } from './group.ts'
+import type { RouteTable } from './route-table.ts'
 import type { GroupReach, Representatives } from './select.ts'
 import { strategyOf } from './strategies.ts'
-import type { RouteTable } from './table.ts'
 
 /** Combos that are nested deeper than this have no known price. */
 const MAX_DEPTH = 100
@@ -16,15 +16,15 @@ export function createRepresentatives(catalog: Catalog, resolutionOf: (model: st
   function representativeOf({ target, name }: GroupEntry, depth = 0): RouteTarget | undefined {
     if (target || representatives.has(name) || depth > MAX_DEPTH) return target ?? representatives.get(name)
     representatives.set(name, undefined) // found when a circle of combos leads here again
-    const meaning = resolutionOf(name)
-    const first = meaning && 'strategy' in meaning ? firstOfGroup(meaning, depth + 1) : meaning?.[0]?.target
+    const resolution = resolutionOf(name)
+    const first = resolution && 'strategy' in resolution ? firstOfGroup(resolution, depth + 1) : resolution?.[0]?.target
     representatives.set(name, first)
     return first
   }
 
   function firstOfGroup({ strategy, label, entries }: Group, depth: number): RouteTarget | undefined {
     const costOf = (entry: GroupEntry) => priceOf(representativeOf(entry, depth))
-    for (const entry of strategyOf(strategy).order(entries, { ...still, label, costOf })) {
+    for (const entry of strategyOf(strategy).order(entries, { ...NEUTRAL_INPUTS, label, costOf })) {
       const first = representativeOf(entry, depth)
       if (first) return first
     }
@@ -41,7 +41,7 @@ export function createRepresentatives(catalog: Catalog, resolutionOf: (model: st
 }
 
 /** Inputs with no knowledge, and a random number that leaves the first entry first. */
-const still: Omit<Inputs, 'label' | 'costOf'> = {
+const NEUTRAL_INPUTS: Omit<Inputs, 'label' | 'costOf'> = {
   random: () => 0,
   turn: 0,
   session: '',
@@ -76,9 +76,9 @@ export const resolutionOfEntry = (table: RouteTable, { target, name }: GroupEntr
 function createGroupReach(table: RouteTable): GroupReach {
   function* reach(entry: GroupEntry, look = { left: MAX_REACH }): Generator<RouteTarget> {
     if (look.left-- <= 0) return // in a circle, too
-    const meaning = resolutionOfEntry(table, entry)
-    if (meaning && 'strategy' in meaning) for (const inner of meaning.entries) yield* reach(inner, look)
-    else for (const { target } of meaning ?? []) yield target
+    const resolution = resolutionOfEntry(table, entry)
+    if (resolution && 'strategy' in resolution) for (const inner of resolution.entries) yield* reach(inner, look)
+    else for (const { target } of resolution ?? []) yield target
   }
 
   return { ...createRepresentatives(table.catalog, table.resolutionOf), reach: (entry) => reach(entry) }

@@ -81,7 +81,7 @@ export interface GroupOrder {
 /** An entry on the way to a target. */
 export interface GroupChoice {
   group: Group
-  chosen: GroupOrder
+  order: GroupOrder
   entry: GroupEntry
   before: GroupChoice | undefined
 }

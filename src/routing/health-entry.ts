@@ -39,7 +39,7 @@ export interface HealthFacts {
 /** The health entries of these connections. */
 export function healthEntries(connections: readonly HealthTarget['connection'][], facts: HealthFacts): HealthEntry[] {
   const now = facts.now()
-  return facts.records.current(connections).map((record) => healthEntry(record, now))
+  return facts.records.currentRecords(connections).map((record) => healthEntry(record, now))
 }
 
 function healthEntry(record: HealthRecord, now: number): HealthEntry {
@@ -92,9 +92,12 @@ export function targetStates(
     .filter(({ isActive }) => isActive !== false)
     .flatMap((connection) => {
       const { id, provider, updatedAt } = connection
-      const isOfIt = ({ level, target }: Counted) =>
+      const isOfConnection = ({ level, target }: Counted) =>
         level === 'model' && target.connection.id === id && target.connection.updatedAt === updatedAt
-      const ofModels = [...called.filter(isOfIt), ...failedAlone(records.current([connection]), { called, connection })]
+      const ofModels = [
+        ...called.filter(isOfConnection),
+        ...failedAlone(records.currentRecords([connection]), { called, connection }),
+      ]
       const all = ofModels.length > 0 ? ofModels : [{ target: { provider, model: '', connection }, combo: undefined }]
       return all.map(({ target, combo }) => targetState({ target, level: 'model', combo }, connection))
     })
@@ -102,7 +105,7 @@ export function targetStates(
   function targetState(subject: Counted, { draining }: ConnectionRecord): TargetState {
     const { target, combo } = subject
     const { calls, failures } = windows.countsOf(subject)
-    const held = records.of(target, combo).filter(({ retryAt }) => retryAt !== undefined)
+    const held = records.recordsOf(target, combo).filter(({ retryAt }) => retryAt !== undefined)
     const worst = held.sort((one, other) => Number(other.retryAt) - Number(one.retryAt))[0]
     const state = worst && (stateOf(worst, now) === 'cooling' ? 'cooling' : 'probing')
     return {

@@ -90,14 +90,14 @@ export interface HealthRecord {
 export interface HealthRecords {
   isEmpty(): boolean
   /** The records that apply to a target, for all requests and for those of `combo`: at most one for each level. */
-  of(target: HealthTarget, combo?: string): HealthRecord[]
+  recordsOf(target: HealthTarget, combo?: string): HealthRecord[]
   /** The record of one level, created if there is none. */
-  at(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord
+  recordAt(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord
   forget(record: HealthRecord): void
   /** Ends the probe of a target, at every level. */
   release(target: HealthTarget, combo?: string): void
   /** The records of connections that have not changed since. */
-  current(connections: readonly HealthTarget['connection'][]): HealthRecord[]
+  currentRecords(connections: readonly HealthTarget['connection'][]): HealthRecord[]
   reset(connectionId?: string): void
 }
 
@@ -144,26 +144,26 @@ export function createHealthRecords(): HealthRecords {
     if (key !== undefined) records.delete(key)
   }
 
-  const of = (target: HealthTarget, combo?: string) => {
+  const recordsOf = (target: HealthTarget, combo?: string) => {
     const forAll = levels.flatMap((level) => read(target, level) ?? [])
     return combo === undefined ? forAll : [...forAll, ...levels.flatMap((level) => read(target, level, combo) ?? [])]
   }
 
   return {
     isEmpty: () => records.size === 0,
-    of,
-    at: (target, level, combo) => read(target, level, combo) ?? make(target, level, combo),
+    recordsOf,
+    recordAt: (target, level, combo) => read(target, level, combo) ?? make(target, level, combo),
     forget(record) {
       const key = keyOf(record)
       if (records.get(key) === record) records.delete(key)
     },
     release(target, combo) {
-      for (const record of of(target, combo)) {
+      for (const record of recordsOf(target, combo)) {
         record.probing = false
         delete record.probeCall
       }
     },
-    current(connections) {
+    currentRecords(connections) {
       const updates = new Map(connections.map(({ id, updatedAt }) => [id, updatedAt]))
       const providers = new Set(connections.map(({ provider }) => provider))
       return [...records.values()].filter((record) => {

@@ -43,7 +43,7 @@ export async function takeTurn(
   void left.then(() => {
     isLeft = true
   })
-  const probeCall = () => records.of(target, combo).find((record) => record.probeCall)?.probeCall
+  const probeCall = () => records.recordsOf(target, combo).find((record) => record.probeCall)?.probeCall
   for (;;) {
     const cooldown = cooldownOf(target)
     const current = cooldown?.isFirm && probeCall()
@@ -102,7 +102,7 @@ export interface TargetHealth {
    * For a request without another target: resolves to its permit when its turn comes, or to the target's cooldown after another request has
    * failed there. `left` settles when the client no longer waits.
    */
-  turn(target: HealthTarget, left: Promise<unknown>): Promise<CircuitPermit | CooldownState>
+  takeTurn(target: HealthTarget, left: Promise<unknown>): Promise<CircuitPermit | CooldownState>
 }
 
 /**
@@ -111,7 +111,7 @@ export interface TargetHealth {
  */
 export interface Health extends TargetHealth {
   /** The same health under other terms; those of a combo judge by the combo's own requests alone. */
-  under(terms: ScopedTerms): TargetHealth
+  withTerms(terms: ScopedTerms): TargetHealth
   /** What `healthEntries` and `targetStates` show of it. */
   facts: HealthFacts
   /** Forgets the failures of one connection, its models and its provider, or all. */
@@ -130,7 +130,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   const windows = createCallWindows(() => clock.now())
   let order = 0 // of calls and cooldowns, as several may have the same time
 
-  function under(terms: ScopedTerms): TargetHealth {
+  function withTerms(terms: ScopedTerms): TargetHealth {
     const { combo } = terms
     const cooldowns = createCooldowns(terms, { clock, random, records, windows, nextOrder: () => ++order })
 
@@ -138,7 +138,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
       if (records.isEmpty()) return undefined
       const now = clock.now()
       let worst: CooldownState | undefined
-      for (const { level, retryAt: dueAt, probing, reason, isAsked } of records.of(target, combo)) {
+      for (const { level, retryAt: dueAt, probing, reason, isAsked } of records.recordsOf(target, combo)) {
         if (dueAt === undefined || (dueAt <= now && !probing)) continue
         const retryAt = probing ? Number.POSITIVE_INFINITY : dueAt
         const isFirm = isAsked === true || failureRules[reason].isLasting === true
@@ -151,7 +151,7 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     function begin(target: HealthTarget): CircuitPermit {
       const began = ++order
       const shared = { began, combo, records, cooldowns }
-      const unhealthy = records.isEmpty() ? NONE : records.of(target, combo).filter(isCooled)
+      const unhealthy = records.isEmpty() ? NONE : records.recordsOf(target, combo).filter(isCooled)
       if (unhealthy.length === 0) return createPermit(target, { ...shared, probed: NONE, end: undefined })
       const now = clock.now()
       const probed = dueAmong(unhealthy, now)
@@ -162,15 +162,15 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
     return {
       cooldownOf,
       begin,
-      async turn(target, left) {
+      async takeTurn(target, left) {
         return takeTurn(target, { left, clock, combo, records, cooldownOf, begin })
       },
     }
   }
 
   return {
-    ...under(defaultHealthTerms),
-    under,
+    ...withTerms(defaultHealthTerms),
+    withTerms,
     facts: { windows, records, now: () => clock.now() },
     reset(connectionId) {
       records.reset(connectionId)

@@ -5,14 +5,14 @@ import type { HealthRecord, HealthRecords, HealthTarget, ProbeEnding } from './h
 /** One call to a target, which reports its outcome. One of the methods must be called, so that a probe ends. */
 export interface CircuitPermit {
   /** The answer was complete. For a stream, only that it did not break off. */
-  answered(): void
+  succeed(): void
   /** The stream has begun; `answered` or `cut` follows. */
-  begun(): void
+  beginStream(): void
   /** The stream broke off after its beginning: a failure of the model until another answer is complete, unless its class says otherwise. */
-  cut(failure: HealthFailure): void
-  failed(failure: HealthFailure): void
+  breakOff(failure: HealthFailure): void
+  fail(failure: HealthFailure): void
   /** The outcome is unknown, as the client did not wait for it. */
-  dropped(): void
+  drop(): void
 }
 
 /** What a permit knows of the beginning of its call, and the records that it reports to. */
@@ -43,52 +43,52 @@ class TargetPermit implements CircuitPermit {
     this.#terms = terms
   }
 
-  dropped(): void {
+  drop(): void {
     this.#terms.end?.('dropped')
   }
 
-  answered(): void {
+  succeed(): void {
     const { end, cooldowns } = this.#terms
     end?.('answered')
     const held = this.#heldAgainst()
-    if (!this.#isCounted) cooldowns.succeeded(this.#target)
+    if (!this.#isCounted) cooldowns.succeed(this.#target)
     for (const record of held) if (!this.#hasBegun || record.isCut) cooldowns.forget(record, this.#target)
   }
 
   /** The beginning of a stream is a call that goes well, but not where streams have broken off after theirs. */
-  begun(): void {
+  beginStream(): void {
     const { end, cooldowns } = this.#terms
     this.#hasBegun = true
     end?.('answered')
     const held = this.#heldAgainst()
     this.#isCounted = !held.some(({ isCut }) => isCut)
-    if (this.#isCounted) cooldowns.succeeded(this.#target)
+    if (this.#isCounted) cooldowns.succeed(this.#target)
     for (const record of held) {
       if (record.isCut) delete record.retryAt
       else cooldowns.forget(record, this.#target)
     }
   }
 
-  cut(failure: HealthFailure): void {
+  breakOff(failure: HealthFailure): void {
     const { cooldowns, began } = this.#terms
     const { cooldown } = failureRules[failure.class]
     const failed = { ...failure, began, isCounted: this.#isCounted }
-    if (cooldown?.starts === 'at-once') cooldowns.failed(this.#target, failed, cooldown)
-    else if (cooldown) cooldowns.cut(this.#target, failed)
+    if (cooldown?.starts === 'at-once') cooldowns.fail(this.#target, failed, cooldown)
+    else if (cooldown) cooldowns.breakOff(this.#target, failed)
   }
 
-  failed(failure: HealthFailure): void {
+  fail(failure: HealthFailure): void {
     const { end, cooldowns, began, probed } = this.#terms
-    const cooling = failureRules[failure.class].cooldown
-    end?.(!cooling ? 'answered' : isEvident(failure) ? 'failed' : 'dropped')
-    if (cooling) cooldowns.failed(this.#target, { ...failure, began }, cooling)
+    const rule = failureRules[failure.class].cooldown
+    end?.(!rule ? 'answered' : isEvident(failure) ? 'failed' : 'dropped')
+    if (rule) cooldowns.fail(this.#target, { ...failure, began }, rule)
     else for (const record of probed) this.#isBack(record)
   }
 
   /** The records that are not newer than the call. */
   #heldAgainst(): readonly HealthRecord[] {
     const { records, began, combo } = this.#terms
-    return records.isEmpty() ? NONE : olderThan(began, records.of(this.#target, combo))
+    return records.isEmpty() ? NONE : olderThan(began, records.recordsOf(this.#target, combo))
   }
 
   /** Ends the failures of a record, unless it has newer ones. */

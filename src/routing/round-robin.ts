@@ -10,9 +10,9 @@ export interface RoundRobin {
   /** The turn that `take` would return: the one after `after`, by default after the last that was taken. */
   peek(group: Group, isUsable: (entry: GroupEntry) => boolean, after?: GroupTurn): Promise<GroupTurn>
   /** Sets the turn to the entry that answered, or gives the turn back when none has, unless another request has taken a turn since. */
-  answered(group: Group, entry: GroupEntry | undefined, taken: GroupTurn): Promise<void>
+  settle(group: Group, entry: GroupEntry | undefined, taken: GroupTurn): Promise<void>
   /** Two turns of one request as one, to give both back; the later one alone when another request has taken a turn between them. */
-  joined(earlier: GroupTurn | undefined, later: GroupTurn): GroupTurn
+  join(earlier: GroupTurn | undefined, later: GroupTurn): GroupTurn
   /** Starts again at the first entry, also for groups below that label. */
   reset(label: string): Promise<void>
 }
@@ -88,12 +88,12 @@ export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
         })
       }),
     peek: async (group, isUsable, after) => nextTurn(after ?? (await lastOf(group.label)).last, group, isUsable),
-    async answered(group, entry, { index, version, before = '' }) {
+    async settle(group, entry, { index, version, before = '' }) {
       if (entry?.index === index || version === undefined) return
       const text = entry ? textOf({ index: entry.index, times: 1 }) : before
       await state.write(keyOf(group.label), text, { ifVersion: version })
     },
-    joined: (earlier, later) =>
+    join: (earlier, later) =>
       earlier && later.before === textOf(earlier) ? { ...later, before: earlier.before ?? '' } : later,
     async reset(label) {
       latest.delete(label)

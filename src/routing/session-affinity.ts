@@ -7,8 +7,8 @@ import type { SharedState } from './shared-state.ts'
 /** Where sessions were moved to when the entry that they belong to failed them. */
 export interface SessionAffinity {
   /** The name of an entry. */
-  of(group: Group, session: string): Promise<string | undefined>
-  set(group: Group, session: string, entry: GroupEntry): Promise<void>
+  entryNameOf(group: Group, session: string): Promise<string | undefined>
+  moveTo(group: Group, session: string, entry: GroupEntry): Promise<void>
 }
 
 /** Longer than any provider keeps a cached prompt; then a session goes home. */
@@ -16,13 +16,14 @@ const TTL_MS = 60 * 60 * 1_000
 
 /** Session affinity in shared state, for an hour each. */
 export const createSessionAffinity = (state: SharedState): SessionAffinity => ({
-  of: async (group, session) => (await state.read(keyOf(group, session)))?.value,
-  set: async (group, session, entry) => void (await state.write(keyOf(group, session), entry.name, { ttlMs: TTL_MS })),
+  entryNameOf: async (group, session) => (await state.read(keyOf(group, session)))?.value,
+  moveTo: async (group, session, entry) =>
+    void (await state.write(keyOf(group, session), entry.name, { ttlMs: TTL_MS })),
 })
 
 /** Which connection has answered a session last, as this instance knows: a draining connection goes on with its own. */
 export interface AnsweredSessions {
-  isBy(group: Group, session: string, connectionId: string): boolean
+  isAnsweredBy(group: Group, session: string, connectionId: string): boolean
   note(group: Group, session: string, connectionId: string): void
 }
 
@@ -33,7 +34,7 @@ const MAX_SESSIONS = 10_000
 export function createAnsweredSessions(clock: Clock): AnsweredSessions {
   const sessions = new Map<string, { connectionId: string; until: number }>()
   return {
-    isBy(group, session, connectionId) {
+    isAnsweredBy(group, session, connectionId) {
       const known = sessions.get(keyOf(group, session))
       return known?.connectionId === connectionId && known.until > clock.now()
     },

@@ -44,7 +44,7 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
   const ownKey = `${FOLDER}/${crypto.randomUUID()}`
   const chosenBy = { load: new Map<string, RouteTarget>(), average: new Map<string, RouteTarget>() }
   let published: Published | undefined
-  let others: Published[] = []
+  let othersPublished: Published[] = []
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
 
@@ -90,7 +90,7 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
 
   async function read() {
     const entries = await state.list(FOLDER)
-    others = entries.flatMap(({ key, value }) => (key === ownKey ? [] : toldIn(value)))
+    othersPublished = entries.flatMap(({ key, value }) => (key === ownKey ? [] : publishedIn(value)))
     reading = undefined
   }
 
@@ -106,13 +106,13 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
     },
     averageOf(target, stream) {
       const key = share(target, 'average')
-      const averages = others.map(({ targets }) => targets[key]?.[stream ? 'streams' : 'answers'])
+      const averages = othersPublished.map(({ targets }) => targets[key]?.[stream ? 'streams' : 'answers'])
       return meanOf([stats.averageOf(target, stream), ...averages])
     },
     loadOf(target) {
       const key = share(target, 'load')
       let load = stats.loadOf(target)
-      for (const { at, targets } of others) if (clock.now() - at < LOAD_MS) load += targets[key]?.load ?? 0
+      for (const { at, targets } of othersPublished) if (clock.now() - at < LOAD_MS) load += targets[key]?.load ?? 0
       return load
     },
     async close() {
@@ -131,7 +131,7 @@ function meanOf(values: ReadonlyArray<number | undefined>): number | undefined {
 }
 
 /** What another instance has published, perhaps in another version of this program; what cannot be read is left out. */
-function toldIn(text: string): Published[] {
+function publishedIn(text: string): Published[] {
   const read = tryParseJson(text)
   if (!isObject(read) || typeof read.at !== 'number' || !isObject(read.targets)) return []
   const targets: Published['targets'] = {}

@@ -84,8 +84,8 @@ export const strategyOf = (strategy: Strategy): StrategyDefinition =>
   strategies[strategy] ?? strategies[DEFAULT_STRATEGY]
 
 /** Why an entry has its place in the group. */
-export const reasonOf = ({ group, chosen, entry }: GroupChoice): string =>
-  strategyOf(group.strategy).reason(entry, chosen.entries.indexOf(entry), chosen)
+export const reasonOf = ({ group, order, entry }: GroupChoice): string =>
+  strategyOf(group.strategy).reason(entry, order.entries.indexOf(entry), order)
 
 /** Smallest figure first, equals as listed; entries without a figure last. */
 function least(entries: readonly GroupEntry[], figureOf: (entry: GroupEntry) => number | undefined): GroupEntry[] {

@@ -20,9 +20,9 @@ export type Measured = 'load' | 'average'
 
 /** One request under way to a target. */
 export interface RunningCall {
-  answeredAfter(ms: number): void
+  recordLatency(ms: number): void
   /** May be called more than once. */
-  ended(): void
+  end(): void
 }
 
 interface Measure {
@@ -32,7 +32,7 @@ interface Measure {
   count: number
 }
 
-interface Record {
+interface TargetRecord {
   load: number
   streams: Measure
   answers: Measure
@@ -47,11 +47,11 @@ const MAX_RECORDS = 10_000
 
 /** Makes empty statistics, of at most 10,000 targets. */
 export function createTargetStats(): TargetStats {
-  const records = new Map<string, Record>()
-  let changed: (key: string, what: Measured) => void = () => {}
-  const report: typeof changed = (key, what) => changed(key, what)
+  const records = new Map<string, TargetRecord>()
+  let onChanged: (key: string, what: Measured) => void = () => {}
+  const report: typeof onChanged = (key, what) => onChanged(key, what)
 
-  function recordOf(key: string): Record {
+  function recordOf(key: string): TargetRecord {
     const known = records.get(key)
     if (known) return known
     evictOldest(records, MAX_RECORDS)
@@ -76,14 +76,14 @@ export function createTargetStats(): TargetStats {
     },
     loadOf: (target) => records.get(statsKeyOf(target))?.load ?? 0,
     watch(onChange) {
-      changed = onChange
+      onChanged = onChange
     },
   }
 }
 
 /** What a run is measured with. */
 interface Measuring {
-  record: Record
+  record: TargetRecord
   stream: boolean
   report(key: string, what: Measured): void
 }
@@ -101,13 +101,13 @@ class MeasuredCall implements RunningCall {
     measuring.report(key, 'load')
   }
 
-  answeredAfter(ms: number): void {
+  recordLatency(ms: number): void {
     const { record, stream, report } = this.#measuring
     add(stream ? record.streams : record.answers, ms)
     report(this.#key, 'average')
   }
 
-  ended(): void {
+  end(): void {
     const { record, report } = this.#measuring
     if (this.#over) return
     this.#over = true

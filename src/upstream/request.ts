@@ -26,22 +26,26 @@ export interface CloudTarget {
 /**
  * Makes the call to a target in a cloud. Rejects with `UPSTREAM_CREDENTIALS` when the connection's settings or credential are not usable.
  */
-export type CloudCall = (ask: UpstreamRequest, target: CloudTarget) => Promise<UpstreamCall>
+export type CloudCall = (request: UpstreamRequest, target: CloudTarget) => Promise<UpstreamCall>
 
 /**
  * The call to one target, with its credential added to `ask.headers`. The host always comes from the connection or the catalog, never from
  * the client: otherwise a request could send the credential to a host of its choice.
  */
-export function upstreamCall(target: ProviderTarget, apiKey: string | undefined, ask: UpstreamRequest): UpstreamCall {
+export function upstreamCall(
+  target: ProviderTarget,
+  apiKey: string | undefined,
+  request: UpstreamRequest,
+): UpstreamCall {
   if (target.baseUrl === undefined) {
     throw gatewayError('UPSTREAM_INVALID', {
       message: `The connection to ${targetName(target)} has no base URL. Set providerSpecificData.baseUrl.`,
     })
   }
-  const headers = Object.assign({}, ask.headers) // in half the time that the operator takes
+  const headers = Object.assign({}, request.headers) // in half the time that the operator takes
   if (apiKey !== undefined) addCredential(headers, target.auth ?? defaultAuth(target.format), apiKey)
-  const { query, body } = ask
-  return callBelow(target.baseUrl, { path: pathBelow(target.baseUrl, ask.path), query, headers, body })
+  const { query, body } = request
+  return callBelow(target.baseUrl, { path: pathBelow(target.baseUrl, request.path), query, headers, body })
 }
 
 /**

@@ -4,8 +4,8 @@ import { connection, failure, open, target } from './support/health.ts'
 const test = suite('health and the calls under way')
 
 for (const [outcome, end] of [
-  ['success', 'answered'],
-  ['error of the client', 'failed'],
+  ['success', 'succeed'],
+  ['error of the client', 'fail'],
 ] as const) {
   test(`a late ${outcome} does not lift a cooldown that began after its call`, () => {
     for (const what of ['credentials', 'rate-limit', 'model-not-found'] as const) {
@@ -15,8 +15,8 @@ for (const [outcome, end] of [
       const waited = waitOf()
       early[end](failure('client'))
       assert.is(waitOf(), waited, what)
-      if (end === 'answered') {
-        health.begin(target()).answered()
+      if (end === 'succeed') {
+        health.begin(target()).succeed()
         assert.is(waitOf(), undefined, 'one that began afterwards does')
       }
     }
@@ -27,13 +27,13 @@ test('failures of calls that began before the cooldown neither prolong it nor co
   const { health, fail, waitOf, pass } = open()
   const early = [1, 2, 3].map(() => health.begin(target()))
   fail('rate-limit')
-  early[0]?.failed(failure('server'))
+  early[0]?.fail(failure('server'))
   pass(1_000)
-  early[1]?.failed(failure('rate-limit'))
+  early[1]?.fail(failure('rate-limit'))
   assert.is(waitOf(), undefined, 'it may be probed')
   const probe = health.begin(target())
-  early[2]?.failed(failure('rate-limit'))
-  probe.answered()
+  early[2]?.fail(failure('rate-limit'))
+  probe.succeed()
   assert.is(waitOf(), undefined)
 })
 
@@ -47,33 +47,33 @@ test('a cooldown under way may only grow, whatever the last resort brings, and k
   fail('rate-limit', target(), 90_000)
   assert.is(waitOf(), 90_000)
   assert.is(health.cooldownOf(target())?.class, 'rate-limit')
-  health.begin(target()).answered()
+  health.begin(target()).succeed()
   assert.is(waitOf(), undefined, 'a success ends it')
 })
 
 test('streams that break off count, though each had begun, until an answer comes to its end', async () => {
   const { health, waitOf, pass } = open()
-  const stream = (end: 'cut' | 'answered') => {
+  const stream = (end: 'breakOff' | 'succeed') => {
     const trial = health.begin(target())
-    trial.begun()
+    trial.beginStream()
     trial[end](failure('network'))
   }
-  for (let at = 0; at < 6; at++) stream('answered')
-  for (let at = 0; at < 5; at++) stream('cut')
+  for (let at = 0; at < 6; at++) stream('succeed')
+  for (let at = 0; at < 5; at++) stream('breakOff')
   assert.is(waitOf(), undefined, 'five of eleven')
-  stream('cut')
+  stream('breakOff')
   assert.is(waitOf(), 5_000)
   assert.is(health.cooldownOf(target())?.class, 'network')
   assert.is(waitOf(target('a', 'other')), undefined, 'another model of the account')
   pass(5_000)
   const probe = health.begin(target())
   assert.is(waitOf(), Number.POSITIVE_INFINITY)
-  probe.begun()
+  probe.beginStream()
   assert.is(waitOf(), undefined, 'it is used while the stream goes on')
-  probe.cut(failure('network'))
+  probe.breakOff(failure('network'))
   assert.is(waitOf(), 10_000)
   pass(10_000)
-  stream('answered')
+  stream('succeed')
   assert.equal(await health.list([connection('a')]), [])
 })
 
@@ -81,7 +81,7 @@ test('a stream that has begun ends what is held against its target, but for stre
   const { health, fail, waitOf, pass } = open()
   for (const what of ['rate-limit', 'server', 'server'] as const) fail(what)
   pass(1_000)
-  health.begin(target()).begun()
+  health.begin(target()).beginStream()
   assert.equal(await health.list([connection('a')]), [])
   assert.is(waitOf(), undefined)
 })
@@ -89,10 +89,10 @@ test('a stream that has begun ends what is held against its target, but for stre
 test('streams that come to their end say nothing of calls that fail meanwhile', () => {
   const { health, fail, waitOf } = open()
   const streams = [1, 2, 3, 4, 5].map(() => health.begin(target()))
-  for (const stream of streams) stream.begun()
+  for (const stream of streams) stream.beginStream()
   for (const stream of streams) {
     fail('server')
-    stream.answered()
+    stream.succeed()
   }
   assert.is(waitOf(), 5_000)
 })
@@ -100,9 +100,9 @@ test('streams that come to their end say nothing of calls that fail meanwhile', 
 test('an old stream that breaks off does not prolong a cooldown that began after it', () => {
   const { health, fail, waitOf } = open()
   const old = health.begin(target())
-  old.begun()
+  old.beginStream()
   for (let at = 0; at < 5; at++) fail('server')
-  old.cut(failure('network'))
+  old.breakOff(failure('network'))
   assert.is(waitOf(), 5_000)
   assert.is(health.cooldownOf(target())?.class, 'server')
 })
@@ -118,10 +118,10 @@ test('a call that began before its connection was changed says nothing of what i
   const { health, fail, waitOf } = open()
   const [good, bad] = [health.begin(target()), health.begin(target())]
   fail('credentials', target('a', 'm', '2'))
-  good.answered()
-  bad.failed(failure('rate-limit', 600_000))
+  good.succeed()
+  bad.fail(failure('rate-limit', 600_000))
   assert.is(waitOf(target('a', 'm', '2')), 60_000)
-  health.begin(target('a', 'm', '2')).answered()
+  health.begin(target('a', 'm', '2')).succeed()
   assert.is(waitOf(target('a', 'm', '2')), undefined)
 })
 

@@ -28,7 +28,7 @@ test('operators see what is not well, and can forget it', async () => {
   assert.is(await stateOf(), 'half-open')
   const probe = health.begin(target())
   assert.is(await stateOf(), 'probing')
-  probe.dropped()
+  probe.drop()
   health.reset('a')
   assert.is(await stateOf(), undefined)
   assert.is((await health.list([connection('b')])).length, 2, 'the other one, and its provider')
@@ -60,6 +60,6 @@ test('as many models that cool as there is room for make room for each other, th
 
 test('what a provider says is kept as far as it helps', async () => {
   const { health } = open()
-  health.begin(target()).failed({ class: 'rate-limit', message: 'x'.repeat(60_000) })
+  health.begin(target()).fail({ class: 'rate-limit', message: 'x'.repeat(60_000) })
   assert.is((await health.list([connection('a')]))[0]?.message.length, 300)
 })

@@ -71,25 +71,25 @@ test(`over ${times(10_000)} histories of four targets it says the same`, () => {
 
       function end({ trial, call, isStream }: (typeof underWay)[number], as: End) {
         if (isStream && as === 'answer') {
-          trial.answered()
+          trial.succeed()
           model.close(call, nowMs)
         } else if (isStream) {
           if (as === 'drop' || as === 'stream') return // the client has left
-          trial.cut({ class: 'network', message: '' })
+          trial.breakOff({ class: 'network', message: '' })
           model.cut(call, nowMs)
         } else if (as === 'stream') {
-          trial.begun()
+          trial.beginStream()
           model.open(call, nowMs)
           underWay.push({ trial, call, isStream: true })
         } else if (as === 'answer') {
-          trial.answered()
+          trial.succeed()
           model.answer(call, nowMs)
         } else if (as === 'drop') {
-          trial.dropped()
+          trial.drop()
           model.drop(call)
         } else {
           const { asked, level } = as
-          trial.failed({ class: as.fail, message: '', retryAfterMs: asked, ...(level && { level, isCertain: true }) })
+          trial.fail({ class: as.fail, message: '', retryAfterMs: asked, ...(level && { level, isCertain: true }) })
           model.fail(call, as.fail, { asked, level, now: nowMs })
         }
       }
@@ -129,7 +129,7 @@ test('however many come at once, exactly one probes', () => {
       const clock = { now: () => nowMs, sleep: () => new Promise<void>(() => {}) }
       const health = createHealth({ clock, random: () => 0 })
       const target = { provider: 'p', model: 'm', connection: { id: 'a', provider: 'p', updatedAt: '1' } }
-      health.begin(target).failed({ class: 'rate-limit', message: '' })
+      health.begin(target).fail({ class: 'rate-limit', message: '' })
       const underWay: Array<ReturnType<typeof health.begin>> = []
       let isWell = false
       for (const step of steps) {
@@ -140,9 +140,9 @@ test('however many come at once, exactly one probes', () => {
           if (!isWell) assert.is(underWay.length, 1, 'one at a time while it is not well')
         } else {
           const trial = underWay.pop()
-          if (step === 'fail') trial?.failed({ class: 'rate-limit', message: '' })
-          else if (step === 'answer') trial?.answered()
-          else trial?.dropped()
+          if (step === 'fail') trial?.fail({ class: 'rate-limit', message: '' })
+          else if (step === 'answer') trial?.succeed()
+          else trial?.drop()
           if (trial && step === 'answer') isWell = true
           if (isWell) return
         }

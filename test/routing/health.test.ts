@@ -78,8 +78,8 @@ test('every class has its row, or none', () => {
 test('a target whose calls fail more rarely than the share is used, however many fail', () => {
   const { health, fail, waitOf } = open()
   for (let at = 0; at < 100; at++) {
-    health.begin(target()).answered()
-    health.begin(target()).answered()
+    health.begin(target()).succeed()
+    health.begin(target()).succeed()
     fail('server')
   }
   assert.is(waitOf(), undefined)
@@ -89,7 +89,7 @@ test('a target half of whose calls fail cools, though no two fail in a row', () 
   const { health, fail, waitOf } = open()
   for (let at = 0; at < 3; at++) {
     assert.is(waitOf(), undefined)
-    health.begin(target()).answered()
+    health.begin(target()).succeed()
     fail('server')
   }
   assert.is(waitOf(), 5_000)
@@ -107,7 +107,7 @@ test('failures older than the window do not count', () => {
 
 test('a target that went well a thousand times cools after ten failures in a row', () => {
   const { health, fail, waitOf } = open()
-  for (let at = 0; at < 1_000; at++) health.begin(target()).answered()
+  for (let at = 0; at < 1_000; at++) health.begin(target()).succeed()
   for (let at = 0; at < 9; at++) fail('server')
   assert.is(waitOf(), undefined)
   fail('server')
@@ -118,7 +118,7 @@ test('a target that is back is judged by its calls since then', () => {
   const { health, fail, waitOf, pass } = open()
   for (let at = 0; at < 5; at++) fail('server')
   pass(5_000)
-  health.begin(target()).answered()
+  health.begin(target()).succeed()
   for (let at = 0; at < 4; at++) fail('server')
   assert.is(waitOf(), undefined)
   fail('server')
@@ -131,7 +131,7 @@ test('a failure that is certain starts a cooldown at once, and one that is not w
     [false, undefined],
   ] as const) {
     const { health, waitOf } = open()
-    health.begin(target()).failed({ ...failure('network'), level: 'connection', isCertain })
+    health.begin(target()).fail({ ...failure('network'), level: 'connection', isCertain })
     assert.is(waitOf(), wait)
   }
 })
@@ -146,20 +146,20 @@ test('only a wait that was asked for, a refused key and a missing model are firm
     ['network', true, undefined, false],
   ] as const) {
     const { health } = open()
-    health.begin(target()).failed({ ...failure(what, asked), isCertain })
+    health.begin(target()).fail({ ...failure(what, asked), isCertain })
     assert.is(health.cooldownOf(target())?.isFirm, isFirm, `${what} ${asked}`)
   }
 })
 
 test('what a combo with terms of its own judges is no other request’s, but for failures that are evident', () => {
   const { health, waitOf } = open()
-  const combo = health.under({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
-  combo.begin(target()).failed(failure('server'))
+  const combo = health.withTerms({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
+  combo.begin(target()).fail(failure('server'))
   assert.is(combo.cooldownOf(target()), undefined)
-  combo.begin(target()).failed(failure('server'))
+  combo.begin(target()).fail(failure('server'))
   assert.is(Number(combo.cooldownOf(target())?.retryAt) - 1_000_000, 1_000)
   assert.is(waitOf(), undefined)
-  combo.begin(target('b')).failed(failure('credentials'))
+  combo.begin(target('b')).fail(failure('credentials'))
   assert.is(waitOf(target('b')), 60_000)
 })
 
@@ -214,12 +214,12 @@ test('when the time is over one request probes, and its outcome decides for all'
   assert.is(waitOf(), undefined)
   const probe = health.begin(target())
   assert.is(waitOf(), Number.POSITIVE_INFINITY, 'a second one has to wait')
-  probe.failed(failure('rate-limit'))
+  probe.fail(failure('rate-limit'))
   assert.is(waitOf(), 2_000, 'twice as long')
   pass(2_000)
-  health.begin(target()).dropped()
+  health.begin(target()).drop()
   assert.is(waitOf(), undefined, 'nobody saw the outcome: the next one probes')
-  health.begin(target()).answered()
+  health.begin(target()).succeed()
   fail('rate-limit')
   assert.is(waitOf(), 1_000, 'all was well in between')
 })
@@ -267,7 +267,7 @@ test('calls that break off take the key with them when they are of two models, n
   const { fail, waitOf, health } = open()
   for (let at = 0; at < 20; at++) fail('network', target('a', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
-  health.begin(target('a', 'good')).answered()
+  health.begin(target('a', 'good')).succeed()
   for (let at = 0; at < 9; at++) fail('network', target('a', at % 2 ? 'bad' : 'worse'))
   assert.is(waitOf(target('a', 'good')), undefined, 'an answer in between is an end')
   fail('network', target('a', 'worse'))
@@ -288,6 +288,6 @@ test('a provider is left alone when two of its accounts fail, never for one', ()
   const two = open()
   for (let at = 0; at < 10; at++) two.fail('server', target(at < 5 ? 'a' : 'b', `model-${at}`))
   assert.is(two.waitOf(target('c', 'another')), 5_000)
-  two.health.begin(target('c', 'another')).answered()
+  two.health.begin(target('c', 'another')).succeed()
   assert.is(two.waitOf(target('d')), undefined, 'one success is enough')
 })

@@ -34,7 +34,7 @@ function twins(): [string, string] {
 test('two sessions that share one hash are moved apart from each other', async () => {
   const pins = createSessionAffinity(localState(fakeClock()))
   const [moved, other] = twins()
-  await pins.set(group, moved, entry)
-  assert.is(await pins.of(group, moved), 'one/m')
-  assert.is(await pins.of(group, other), undefined)
+  await pins.moveTo(group, moved, entry)
+  assert.is(await pins.entryNameOf(group, moved), 'one/m')
+  assert.is(await pins.entryNameOf(group, other), undefined)
 })

@@ -1,4 +1,4 @@
-import { createTable } from '../../adapters/storage/lib/table.ts'
+import { createTable } from '../../adapters/storage/lib/row-table.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 

@@ -1,6 +1,6 @@
 import type { UpstreamFetch } from '../../src/lib/exchange.ts'
 import { fetchCall } from '../../src/lib/fetch-call.ts'
-import { ProviderCall } from '../../src/upstream/call.ts'
+import { ProviderCall } from '../../src/upstream/provider-call.ts'
 import { fakeClock } from '../support/clock.ts'
 import { collectGarbage } from '../support/garbage.ts'
 import { assert, suite } from '../support/suite.ts'

@@ -1,5 +1,5 @@
 import type { PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../../../src/index.ts'
-import { checkOptions } from '../../lib/options.ts'
+import { checkOptions } from '../../lib/check-options.ts'
 import type { Engine, EngineOptions } from './engine.ts'
 
 /** The options of `createNodeFetch`; all are optional. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { ByteStream } from '../../../src/index.ts'
-import type { NodeExchange } from './exchange.ts'
+import type { NodeExchange } from './node-exchange.ts'
 import { turnEnd } from './turn.ts'
 
 /** How long written bytes may take to be sent before the connection is closed. */

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
-import { checkOptions } from '../../lib/options.ts'
+import { checkOptions } from '../../lib/check-options.ts'
 import type { ExchangeGateway } from '../../types/gateway.ts'
 import type { ListenOptions } from '../../types/listen.ts'
-import { checkGateway } from '../lib/gateway.ts'
+import { checkGateway } from '../lib/check-gateway.ts'
 import type { NodeHandlerOptions } from './handler.ts'
 import { createGatewayServer } from './server.ts'
 

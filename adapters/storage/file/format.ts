@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { Row } from '../lib/operations.ts'
+import type { Row } from '../lib/row-operations.ts'
 import { decodePages, type Page } from './pages.ts'
 
 /** What a store file holds. */

@@ -1,4 +1,4 @@
-import type { Row } from '../lib/operations.ts'
+import type { Row } from '../lib/row-operations.ts'
 
 /** Rows with neighbouring keys, as they lie in a store file. */
 export interface Page {

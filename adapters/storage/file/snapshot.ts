@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { createTable, type Table } from '../lib/table.ts'
+import { createTable, type Table } from '../lib/row-table.ts'
 import { folderError, hasCode } from './folder.ts'
 import { type Decoded, decodeStore, MAX_HEADER_BYTES } from './format.ts'
 import type { Page } from './pages.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../src/index.ts'
 import { storageError } from '../lib/error.ts'
-import type { Table } from '../lib/table.ts'
+import type { Table } from '../lib/row-table.ts'
 import { type Changes, commit, syncFolder } from './commit.ts'
 import { type Folder, folderError, hasCode } from './folder.ts'
 import { type Lock, type LockOptions, takeLock } from './lock.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Row, Rows, Stamp } from '../lib/operations.ts'
-import { liveRow } from '../lib/table.ts'
+import type { Row, Rows, Stamp } from '../lib/row-operations.ts'
+import { liveRow } from '../lib/row-table.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { View } from './view.ts'
 

@@ -1,5 +1,5 @@
 import { fromOrdered } from '../lib/ordered-text.ts'
-import { type Command, type Link, noop, sleep, within } from './client.ts'
+import { type Command, type Link, noop, sleep, within } from './redis-client.ts'
 
 /** What a feed reads and whom it tells. */
 export interface FeedOptions {

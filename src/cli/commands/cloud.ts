@@ -1,7 +1,7 @@
 import type { CloudConflict } from '../../management/cloud.ts'
 import { type CliCommand, printedList } from './command.ts'
 import { flag, secret } from './fields.ts'
-import { type Column, details, table } from './table.ts'
+import { type Column, details, table } from './text-table.ts'
 
 const conflictColumns: readonly Column<CloudConflict>[] = [
   ['COLLECTION', ({ collection }) => collection],

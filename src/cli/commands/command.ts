@@ -2,7 +2,7 @@ import type { Client } from '../../client/client.ts'
 import { didYouMean, nearest } from '../../lib/spelling.ts'
 import { type Problem, problem } from '../problem.ts'
 import type { Field } from './fields.ts'
-import { type Column, details, table } from './table.ts'
+import { type Column, details, table } from './text-table.ts'
 
 /** A command for one resource of a gateway that runs. */
 export interface CliCommand {

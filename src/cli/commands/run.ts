@@ -9,7 +9,7 @@ import type { CliAction, CliCommand } from './command.ts'
 import { inputOf, type Source, secret } from './fields.ts'
 import { commandHelp, commonOptions, DEFAULT_URL } from './help.ts'
 import { aliases, models } from './models.ts'
-import { combos, connections, keys, settings } from './records.ts'
+import { combos, connections, keys, settings } from './record-commands.ts'
 
 const commands: Readonly<Record<string, CliCommand>> = { keys, connections, combos, aliases, models, settings, cloud }
 

@@ -6,7 +6,7 @@ import { concatBytes, decodeUtf8Lenient, readAll } from '../../lib/bytes.ts'
 import { type ByteStream, NO_BYTES, type UpstreamAnswer } from '../../lib/exchange.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { eventTooLong, MAX_EVENT, sseFraming } from '../../lib/sse.ts'
-import type { ProviderCall } from '../../upstream/call.ts'
+import type { ProviderCall } from '../../upstream/provider-call.ts'
 import { readEmbeddedError } from './read-failure.ts'
 import type { Expected } from './receive.ts'
 

@@ -8,7 +8,7 @@ import type { ByteStream, UpstreamAnswer } from '../../lib/exchange.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { type SseEvent, sseFraming } from '../../lib/sse.ts'
 import { arrayEvents } from '../../lib/sse-array.ts'
-import { AnswerOf, type ProviderCall } from '../../upstream/call.ts'
+import { AnswerWithBody, type ProviderCall } from '../../upstream/provider-call.ts'
 import { readEmbeddedError } from './read-failure.ts'
 import type { Expected } from './receive.ts'
 import { type NotCommitted, objectIn, readBytes, receiveStream } from './received.ts'
@@ -18,7 +18,7 @@ type Received = ReceivedResponse | FailedResponse
 /** Reads a response to a request without `stream` whose content type is that of a stream. Rejects as its body does, and if it is too large. */
 export async function receiveUnasked(head: UpstreamAnswer, expected: Expected): Promise<Received> {
   const { isEvents, body } = await peek(head.body)
-  const answer = new AnswerOf(head, body)
+  const answer = new AnswerWithBody(head, body)
   return isEvents && expected.answers.gathersEvents ? gather(answer, expected) : receiveObject(answer, expected)
 }
 
@@ -31,7 +31,7 @@ export async function receiveMislabelled(
   const { format, limits } = expected
   call.setTotalTimeout(limits.totalTimeoutMs)
   const { isEvents, body } = await peek(head.body, format)
-  const answer = new AnswerOf(head, body)
+  const answer = new AnswerWithBody(head, body)
   if (!isEvents) return receiveObject(answer, expected)
   call.setTotalTimeout(limits.headersTimeoutMs)
   return receiveEvents(answer, expected, call)
@@ -46,7 +46,7 @@ export async function receiveUncommitted(
 ): Promise<Received> {
   const found = unread && withoutEvents(unread, expected)
   if (!found) return readEmbeddedError(error, head, expected)
-  const answer = new AnswerOf(head, found.body)
+  const answer = new AnswerWithBody(head, found.body)
   return found.isEvents ? receiveEvents(answer, expected, call) : receiveObject(answer, expected)
 }
 
@@ -55,7 +55,7 @@ export async function receiveNoObject(bytes: Uint8Array, head: UpstreamAnswer, e
   const text = decodeUtf8Lenient(bytes)
   const found = withoutObject(bytes, tryParseJson(text), expected)
   if (!found) return { kind: 'failure', failure: noJson(text) }
-  const answer = new AnswerOf(head, found.body)
+  const answer = new AnswerWithBody(head, found.body)
   return found.isEvents ? gather(answer, expected) : receiveObject(answer, expected)
 }
 

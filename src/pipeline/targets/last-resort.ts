@@ -62,12 +62,12 @@ export async function targetAgain(progress: Progress, { times, mayRetry }: Retry
 /** The unhealthy target when it is this request's turn to try it; otherwise the target's cooldown. */
 async function turnAt(route: Route, { context, client }: ModelRequest): Promise<Target | CooldownState> {
   const waiting = new Promise<unknown>((leave) => client.scope.add(leave))
-  const turn = await context.health.turn(route.target, waiting)
+  const turn = await context.health.takeTurn(route.target, waiting)
   if (client.gone) {
-    if ('dropped' in turn) turn.dropped()
+    if ('drop' in turn) turn.drop()
     throw client.gone
   }
-  return 'dropped' in turn ? { route, permit: turn } : turn
+  return 'drop' in turn ? { route, permit: turn } : turn
 }
 
 /** A failed attempt and its target. */

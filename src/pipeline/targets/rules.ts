@@ -27,7 +27,7 @@ export function createRules(health: Health): PipelineContext['underRules'] {
     if (last && last.gateway === gateway && last.settings === settings && last.combo === combo) return last.context
     const rules = effectiveRules(gateway.limits, settings.rules, combo?.rules)
     const terms = { ...rules.health, combo: combo?.rules?.health && combo.name }
-    const context = { ...gateway, limits: limitsUnder(gateway.limits, rules), health: health.under(terms) }
+    const context = { ...gateway, limits: limitsUnder(gateway.limits, rules), health: health.withTerms(terms) }
     if (!last) evictOldest(known, MAX_CONTEXTS)
     known.set(key, { gateway, settings, combo, context })
     return context

@@ -100,7 +100,7 @@ export class Targets {
 
   /** The target's format cannot carry the request: it is passed over. Throws the error if it says something else. */
   refused({ route, permit }: Target, error: unknown): undefined {
-    permit.dropped()
+    permit.drop()
     if (!isGatewayError(error, 'INVALID_REQUEST') && !isGatewayError(error, 'FORMAT_MISMATCH')) throw error
     this.#request.log.skipped(route, 'format')
     this.#passOver(route, error)
@@ -111,7 +111,7 @@ export class Targets {
     const { tried, failures } = this.#progress
     const isRetry = this.#attempts > 0 && !isHedge && this.#choice !== 'again' // which is paid for already
     if (isRetry && !this.#mayRetry()) {
-      permit.dropped()
+      permit.drop()
       return false
     }
     if (this.#choice === 'turn')
@@ -119,7 +119,7 @@ export class Targets {
         this.#request.log.skipped(spare, failures.at(-1)?.failure.class ?? 'credentials')
     this.#attempts += 1
     tried.push(route.target)
-    this.#found?.selection?.begun() // the target's load counts by itself now
+    this.#found?.selection?.releaseLoad() // the target's load counts by itself now
     return true
   }
 
@@ -152,12 +152,12 @@ export class Targets {
   answered(route: Route | undefined): Promise<void> {
     const { failures, cooling, draining } = this.#progress
     const passedOver = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
-    return this.#found?.selection?.answered(route, passedOver()) ?? DONE
+    return this.#found?.selection?.settle(route, passedOver()) ?? DONE
   }
 
   /** The request is over: an empty answer that the client did not get counts against its target. */
   close(): void {
-    this.#found?.selection?.begun()
+    this.#found?.selection?.releaseLoad()
     for (const { empty, failure } of this.failures) empty?.log.emptyAnswerDropped(failure)
   }
 

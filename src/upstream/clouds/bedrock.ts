@@ -7,11 +7,11 @@ import { callBelow, type UpstreamRequest } from '../request.ts'
 
 /** The call to the region's address, or the connection's. A Bedrock API key is a bearer token; with access keys the call is signed. */
 export async function bedrockCall(
-  ask: UpstreamRequest,
+  request: UpstreamRequest,
   { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
 ): Promise<UpstreamCall> {
   const { baseUrl, region = '' } = data
-  const call = callBelow(withoutTrailing(baseUrl?.trim() ?? '', '/') || address(region), ask)
+  const call = callBelow(withoutTrailing(baseUrl?.trim() ?? '', '/') || address(region), request)
   const { headers, body = '' } = call
   const credentials = awsCredentials(apiKey)
   if (!credentials) return { ...call, headers: { ...headers, authorization: `Bearer ${apiKey}` } }

@@ -6,13 +6,13 @@ import type { UpstreamCall, UpstreamFetch } from '../../lib/exchange.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { evictOldest } from '../../lib/maps.ts'
 import type { Clock } from '../../types.ts'
-import { ProviderCall } from '../call.ts'
-import type { ServiceAccount } from './rules.ts'
+import { ProviderCall } from '../provider-call.ts'
+import type { ServiceAccount } from './cloud-rules.ts'
 
 /** Resolves to an access token of the service account. Rejects with `UPSTREAM_CREDENTIALS` when Google refuses it. */
 export type GoogleTokens = (account: ServiceAccount, fetch: UpstreamFetch) => Promise<string>
 
-interface Known {
+interface KnownToken {
   token: Promise<string>
   /** When it expires, in epoch ms; infinite while it is being requested. */
   until: number
@@ -20,14 +20,14 @@ interface Known {
 
 /** Requests each token once, however many calls need it, and a new one a minute before it expires. */
 export function createGoogleTokens(clock: Clock): GoogleTokens {
-  const tokens = new Map<string, Known>() // by private key
+  const tokens = new Map<string, KnownToken>() // by private key
 
-  function ask(account: ServiceAccount, fetch: UpstreamFetch): Known {
-    const asked = exchange(account, { fetch, clock })
-    const known: Known = { token: asked.then(({ token }) => token), until: Number.POSITIVE_INFINITY }
+  function requestToken(account: ServiceAccount, fetch: UpstreamFetch): KnownToken {
+    const exchanged = exchange(account, { fetch, clock })
+    const known: KnownToken = { token: exchanged.then(({ token }) => token), until: Number.POSITIVE_INFINITY }
     evictOldest(tokens, MAX_ACCOUNTS)
     tokens.set(account.privateKey, known)
-    asked.then(
+    exchanged.then(
       ({ seconds }) => {
         known.until = clock.now() + (seconds - MARGIN_S) * 1_000
       },
@@ -38,7 +38,7 @@ export function createGoogleTokens(clock: Clock): GoogleTokens {
 
   return (account, fetch) => {
     const known = tokens.get(account.privateKey)
-    return (known && clock.now() < known.until ? known : ask(account, fetch)).token
+    return (known && clock.now() < known.until ? known : requestToken(account, fetch)).token
   }
 }
 

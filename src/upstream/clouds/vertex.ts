@@ -6,8 +6,8 @@ import { pathSegment, withoutTrailing } from '../../lib/urls.ts'
 import type { ProviderTarget } from '../../providers/target.ts'
 import type { ProviderSpecificData } from '../../types.ts'
 import { callBelow, type UpstreamRequest } from '../request.ts'
+import { API_KEY, serviceAccount } from './cloud-rules.ts'
 import type { GoogleTokens } from './google-tokens.ts'
-import { API_KEY, serviceAccount } from './rules.ts'
 
 /**
  * A Messages request in Vertex's form: the model and the streaming mode are in the path, the version is in the body, and fields that Vertex
@@ -109,7 +109,7 @@ function withoutId(call: unknown): unknown {
   return rest
 }
 
-interface Means {
+interface VertexCallOptions {
   target: Pick<ProviderTarget, 'model' | 'format'>
   data: ProviderSpecificData
   apiKey: string
@@ -119,14 +119,14 @@ interface Means {
 
 /** The call to the region's address, or the connection's. An API key needs no project. */
 export async function vertexCall(
-  ask: UpstreamRequest,
-  { target, data, apiKey, tokens, fetch }: Means,
+  request: UpstreamRequest,
+  { target, data, apiKey, tokens, fetch }: VertexCallOptions,
 ): Promise<UpstreamCall> {
   const { region = 'global' } = data
   const account = serviceAccount(apiKey)
   const project = data.project ?? account?.project
   const place = project === undefined ? '' : `/projects/${project}/locations/${region}`
-  const { path, headers, body } = spoken(ask, target)
+  const { path, headers, body } = vertexRequest(request, target)
   const version = target.format === 'gemini' ? 'v1beta1' : 'v1' // as Google's and Anthropic's own clients have it
   const credential: Record<string, string> = API_KEY.test(apiKey)
     ? { 'x-goog-api-key': apiKey }
@@ -136,10 +136,13 @@ export async function vertexCall(
 }
 
 /** Gemini and Claude are called in their own formats, below their publishers; other models through the OpenAI-compatible endpoint. */
-function spoken(ask: UpstreamRequest, { model, format }: Means['target']): Omit<UpstreamRequest, 'query'> {
-  if (format === 'gemini') return geminiOnVertex(ask)
-  if (format === 'anthropic-messages') return claudeOnVertex(ask, model)
-  return { ...ask, path: `/endpoints/openapi${ask.path}` }
+function vertexRequest(
+  request: UpstreamRequest,
+  { model, format }: VertexCallOptions['target'],
+): Omit<UpstreamRequest, 'query'> {
+  if (format === 'gemini') return geminiOnVertex(request)
+  if (format === 'anthropic-messages') return claudeOnVertex(request, model)
+  return { ...request, path: `/endpoints/openapi${request.path}` }
 }
 
 /** The address of a region, a multi-region (`us`, `eu`) or `global`. */

@@ -27,10 +27,10 @@ export function open(random = () => 0) {
   const list = async (connections: Parameters<typeof healthEntries>[0]) => healthEntries(connections, bare.facts)
   const health = { ...bare, list }
   const fail = (what: FailureClass, at = target(), retryAfterMs?: number) =>
-    health.begin(at).failed(failure(what, retryAfterMs))
+    health.begin(at).fail(failure(what, retryAfterMs))
   /** Nobody could be reached at the connection's address. */
   const failAddress = (at = target()) =>
-    health.begin(at).failed({ ...failure('network'), level: 'connection', isCertain: true })
+    health.begin(at).fail({ ...failure('network'), level: 'connection', isCertain: true })
   const waitOf = (at = target()) => {
     const standing = health.cooldownOf(at)
     return standing && standing.retryAt - nowMs

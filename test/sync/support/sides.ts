@@ -9,7 +9,7 @@ import { createProviderOperations } from '../../../src/management/providers.ts'
 import { createSettingsOperations } from '../../../src/management/settings.ts'
 import { defaultLimits } from '../../../src/options.ts'
 import type { Health } from '../../../src/routing/health.ts'
-import type { RouteTable } from '../../../src/routing/table.ts'
+import type { RouteTable } from '../../../src/routing/route-table.ts'
 import { createStore } from '../../../src/store/store.ts'
 import { createWritableStore, type WritableStore } from '../../../src/store/writable-store.ts'
 import { createReplica } from '../../../src/sync/replica.ts'
@@ -70,7 +70,7 @@ function operationsOf(store: WritableStore, clock: Clock) {
   // What the operations ask of these two is here; records are all that is looked at.
   const routes = { comboOf: () => undefined, resolutionOf: () => ({}) }
   const rotation = { reset: async () => {} }
-  const health = { reset: () => {}, facts: { now: clock.now, records: { current: () => [] } } }
+  const health = { reset: () => {}, facts: { now: clock.now, records: { currentRecords: () => [] } } }
   return {
     keys: createKeyOperations({ store, clock, turnEnd }),
     settings: createSettingsOperations({ store, limits: defaultLimits }),

@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from '../../../src/lib/bytes.ts'
+import { type ServiceAccount, serviceAccount } from '../../../src/upstream/clouds/cloud-rules.ts'
 import { createGoogleTokens } from '../../../src/upstream/clouds/google-tokens.ts'
-import { type ServiceAccount, serviceAccount } from '../../../src/upstream/clouds/rules.ts'
 import { type Answering, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { assert, suite } from '../../support/suite.ts'

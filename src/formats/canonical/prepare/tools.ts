@@ -6,7 +6,7 @@ import { flatSchema } from '../schema.ts'
 import { type FunctionTool, type Tool, type ToolChoice, type WebSearchTool, withoutTools } from '../tools.ts'
 import { separateParagraphs, type Turn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
-import type { Renamer } from './calls.ts'
+import type { Renamer } from './tool-calls.ts'
 
 interface ToolContext extends Pick<TargetContext, 'traits' | 'warnings'> {
   rename: Renamer

@@ -11,7 +11,7 @@ import type {
 import type { SystemTurn, ToolResult, Turn } from '../../canonical/turns.ts'
 import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
-import { createCallAssembler, parseResponse, type WholeCall } from '../calls.ts'
+import { createCallAssembler, parseResponse, type WholeCall } from '../function-calls.ts'
 import { parseMedia, partDetail } from '../media.ts'
 import { parseSignature } from '../reasoning.ts'
 

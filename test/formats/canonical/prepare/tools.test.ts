@@ -1,4 +1,4 @@
-import { createRenamer } from '../../../../src/formats/canonical/prepare/calls.ts'
+import { createRenamer } from '../../../../src/formats/canonical/prepare/tool-calls.ts'
 import type { Tool, ToolChoice } from '../../../../src/formats/canonical/tools.ts'
 import type { Traits } from '../../../../src/traits.ts'
 import { assert, suite } from '../../../support/suite.ts'

@@ -4,15 +4,15 @@ import type { Clock } from '../../types.ts'
 import type { CloudCall } from '../request.ts'
 import { azureCall } from './azure.ts'
 import { bedrockCall } from './bedrock.ts'
+import { cloudRules } from './cloud-rules.ts'
 import { createGoogleTokens } from './google-tokens.ts'
-import { cloudRules } from './rules.ts'
 import { vertexCall } from './vertex.ts'
 
 /** Makes the calls to targets in clouds; keeps their access tokens. */
 export function createCloudCalls(clock: Clock): CloudCall {
   const tokens = createGoogleTokens(clock)
 
-  return async (ask, { cloud, target, apiKey, fetch }) => {
+  return async (request, { cloud, target, apiKey, fetch }) => {
     const data = target.connection.providerSpecificData ?? {}
     const { settingsProblem, credentialProblem } = cloudRules[cloud]
     if (apiKey === undefined) throw unusable('It has no credential: set "apiKey".')
@@ -20,11 +20,11 @@ export function createCloudCalls(clock: Clock): CloudCall {
     if (problem !== undefined) throw unusable(problem)
     switch (cloud) {
       case 'azure':
-        return azureCall(ask, { target, data, apiKey })
+        return azureCall(request, { target, data, apiKey })
       case 'bedrock':
-        return bedrockCall(ask, { data, apiKey, now: clock.now() })
+        return bedrockCall(request, { data, apiKey, now: clock.now() })
       case 'vertex':
-        return vertexCall(ask, { target, data, apiKey, tokens, fetch })
+        return vertexCall(request, { target, data, apiKey, tokens, fetch })
     }
 
     function unusable(problem: string) {

@@ -1,6 +1,6 @@
 import type { Stored } from '../../../src/index.ts'
-import type { Row } from './operations.ts'
 import { createOrderedKeys, type OrderedKeys } from './ordered-keys.ts'
+import type { Row } from './row-operations.ts'
 
 /** Rows by key, put into order when somebody lists them for the first time. */
 export interface Table {

@@ -36,8 +36,8 @@ export const comboGroup = (combo: ComboRecord): Group => ({
 })
 
 /** The connections of a provider that serve one of its models, as a group. */
-export const connectionsGroup = (routes: readonly Route[], spread: ConnectionStrategy): Group => ({
-  ...spread,
+export const connectionsGroup = (routes: readonly Route[], strategy: ConnectionStrategy): Group => ({
+  ...strategy,
   name: routes[0]?.target.provider ?? '',
   hedge: false,
   entries: routes.map(({ target }, index) => ({ index, name: target.connection.id, weight: 1, target })),
@@ -152,8 +152,8 @@ export function createRouteTable(
     const [first] = found ?? []
     if (!found || !first || found.length === 1) return found
     const { provider } = first.target
-    const spread = connectionStrategyOf(provider, { within, record: providers.get(provider) })
-    return spread ? connectionsGroup(found, spread) : found
+    const strategy = connectionStrategyOf(provider, { within, record: providers.get(provider) })
+    return strategy ? connectionsGroup(found, strategy) : found
   }
 
   function learn(model: string): readonly Route[] | undefined {
@@ -174,8 +174,8 @@ export function createRouteTable(
   }
 
   function comboOf(model: string): Group | undefined {
-    const meaning = resolutionOf(model)
-    return meaning && 'strategy' in meaning ? combos.get(meaning.name) : undefined
+    const resolution = resolutionOf(model)
+    return resolution && 'strategy' in resolution ? combos.get(resolution.name) : undefined
   }
 
   return {

@@ -1,7 +1,7 @@
 import { catalogAliasOf, definitionOf, namesOf, stripName } from '../providers/names.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { Catalog, CustomModel } from '../types.ts'
-import type { RouteTable } from './table.ts'
+import type { RouteTable } from './route-table.ts'
 
 /**
  * The providers that a model name leads to, through aliases and combos, and to which no active connection does; in the order in which

@@ -13,7 +13,7 @@ import {
   printedList,
 } from './command.ts'
 import { type Field, flag, number, secret, secretIn, text, texts, withData } from './fields.ts'
-import type { Column } from './table.ts'
+import type { Column } from './text-table.ts'
 
 /** What the commands for keys, connections and combos differ in. */
 interface RecordActions<T extends NamedRecord> {

@@ -33,7 +33,7 @@ export class ProviderCall implements ByteStream {
   readonly #limits: TimeLimits
   readonly #startedAt: number
   #pending: PendingAnswer | undefined = undefined // once it is open
-  readonly #look = () => this.#checkTime()
+  readonly #onDeadline = () => this.#checkTime()
   #totalTimeoutMs: number
   #isOpening: boolean
   #body: ByteStream | undefined = undefined // once there is an answer
@@ -57,10 +57,10 @@ export class ProviderCall implements ByteStream {
     this.#pending = pending
     // Never later than silence could end, so that nothing has to be set anew when the headers come.
     const firstMs = Math.min(headersTimeoutMs, silenceTimeoutMs, this.#totalTimeoutMs)
-    this.#cancelDeadline = startDeadline(this.#clock, firstMs, this.#look)
+    this.#cancelDeadline = startDeadline(this.#clock, firstMs, this.#onDeadline)
     return this.#wait(pending.answer, (answer) => {
       this.#body = answer.body
-      return new AnswerOf(answer, this)
+      return new AnswerWithBody(answer, this)
     })
   }
 
@@ -108,7 +108,7 @@ export class ProviderCall implements ByteStream {
   }
 
   /** What `arrived` makes of the result; rejects at once when the call is cancelled first. One wait at a time. */
-  #wait<T, R>(work: Promise<T>, arrived: (result: T) => R): Promise<R> {
+  #wait<T, R>(work: Promise<T>, onResult: (result: T) => R): Promise<R> {
     return new Promise((resolve, reject) => {
       if (this.#stopped) reject(this.#stopped.reason)
       this.#rejectWait = reject
@@ -116,11 +116,11 @@ export class ProviderCall implements ByteStream {
         (result) => {
           if (this.#rejectWait === reject) this.#rejectWait = undefined // its promise keeps the result
           this.#waitingSince = undefined
-          resolve(arrived(result))
+          resolve(onResult(result))
         },
         (thrown) => {
           this.#cancelDeadline()
-          reject(this.#stopped ? this.#stopped.reason : brokenCall(thrown, this.#body !== undefined))
+          reject(this.#stopped ? this.#stopped.reason : callError(thrown, this.#body !== undefined))
         },
       )
     })
@@ -136,7 +136,11 @@ export class ProviderCall implements ByteStream {
     this.#cancelDeadline()
     if (now >= endsAt) this.cancel(this.#notFinished())
     else if (leftMs > 0)
-      this.#cancelDeadline = startDeadline(this.#clock, Math.min(leftMs, silenceTimeoutMs, endsAt - now), this.#look)
+      this.#cancelDeadline = startDeadline(
+        this.#clock,
+        Math.min(leftMs, silenceTimeoutMs, endsAt - now),
+        this.#onDeadline,
+      )
     else if (this.#body) this.cancel(timedOut(`was silent for ${silenceTimeoutMs / 1000} s`))
     else this.cancel(timedOut(`sent no answer within ${headersTimeoutMs / 1000} s`))
   }
@@ -152,7 +156,7 @@ const NOTHING = Promise.resolve(undefined)
 const timedOut = (what: string) => gatewayError('UPSTREAM_TIMEOUT', { message: `The provider ${what}.` })
 
 /** The head of an answer, with another body. */
-export class AnswerOf implements UpstreamAnswer {
+export class AnswerWithBody implements UpstreamAnswer {
   readonly status: number
   readonly body: ByteStream
   readonly #head: UpstreamAnswer
@@ -173,7 +177,7 @@ export class AnswerOf implements UpstreamAnswer {
 }
 
 /** The error that a call stands for which has failed by itself, before the headers of its answer or in its body. */
-function brokenCall(thrown: unknown, isAnswered: boolean): GatewayError {
+function callError(thrown: unknown, isAnswered: boolean): GatewayError {
   if (isTimeout(thrown)) return gatewayError('UPSTREAM_TIMEOUT', { message: OUT_OF_TIME })
   return isAnswered ? gatewayError('UPSTREAM_CUT', { cause: thrown }) : unreachable(thrown)
 }
