@@ -20,7 +20,7 @@ function guardedFetch(fetch: Fetch, { hostname, allowedHosts }: GuardedFetchOpti
   const isWelcome = createHostGuard(hostname, allowedHosts)
   return async (request, server) => {
     const host = request.headers.get('host')
-    const isOne = host !== null && !host.includes(',') // the gateway refuses others as malformed
+    const isOne = host !== null && !host.includes(',') // the gateway refuses a header with several hosts as malformed
     if (!isOne || isWelcome(host)) return fetch(request, server)
     return refusal(403, hostRefusal(host))
   }
@@ -43,21 +43,21 @@ export interface BunGatewayServer extends BunServer {
 }
 
 /**
- * Serves a gateway with `Bun.serve`, without the idle time-out of 10 s after which Bun would cut a silent stream. A client that leaves
- * within the first 20 ms of its request is noticed up to 20 ms late, as under `Bun.serve(gateway)`.
+ * Serves a gateway with `Bun.serve`, without the idle time-out of 10 s after which Bun would cut a silent stream. When a client disconnects
+ * within the first 20 ms of its request, the gateway learns of it up to 20 ms late, as under `Bun.serve(gateway)`.
  */
 export function serveBun(gateway: FetchGateway, options: ServeBunOptions = {}): BunGatewayServer {
   checkGateway('serveBun', gateway, 'fetch')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
-  const { Bun } = globalThis as { Bun?: BunRuntime } // the runtime's global; its own types are not to be needed
+  const { Bun } = globalThis as { Bun?: BunRuntime } // the runtime's global; typed here, so that users need not install its types
   if (!Bun) throw new TypeError('serveBun runs in Bun only.')
   const server = Bun.serve({
     port,
     hostname,
     idleTimeout: 0,
     development: false,
-    reusePort: false, // or Bun, out of development, shares the port with whatever listens on it
+    reusePort: false, // otherwise Bun, in production, shares the port with a process that listens on it already
     fetch: guardedFetch((...served) => gateway.fetch(...served), { hostname, allowedHosts }),
   })
   return Object.assign(server, {

@@ -27,13 +27,13 @@ export interface DenoGatewayServer extends DenoServer {
 
 /**
  * Serves a gateway with Deno's `node:http`. `Deno.serve` does not abort the signal of a request whose body came in a packet of its own when
- * the client leaves before its answer begins (Deno 2.9), and the provider would go on.
+ * the client disconnects before the response begins (Deno 2.9), so the call to the provider would go on.
  */
 export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = {}): DenoGatewayServer {
   checkGateway('serveDeno', gateway, 'exchange')
   checkOptions(options, { port: true, hostname: true, allowedHosts: true })
   const { port = 0, hostname = '127.0.0.1', allowedHosts } = options
-  const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global; its own types are not to be needed
+  const { Deno } = globalThis as { Deno?: DenoRuntime } // the runtime's global; typed here, so that users need not install its types
   if (!Deno) throw new TypeError('serveDeno runs in Deno only.')
   const underWay = new Set<Promise<void>>()
   let closing: Promise<void> | undefined
@@ -48,7 +48,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
         refuse(req, res, 503, 'The gateway is shutting down.')
         return true
       }
-      const done = new Promise<void>((resolve) => res.once('close', resolve)) // also when the client leaves
+      const done = new Promise<void>((resolve) => res.once('close', resolve)) // emitted also when the client disconnects
       underWay.add(done)
       void done.then(() => underWay.delete(done))
       return false
@@ -84,7 +84,7 @@ export function serveDeno(gateway: ExchangeGateway, options: ServeDenoOptions = 
   }
 }
 
-/** What Node keeps under this name for older code: `listen` without the look-up of a host name, which takes a turn of the event loop. */
+/** `_listen2` is `listen` without the look-up of a host name, which takes a turn of the event loop; Node keeps it for older code. */
 type Listens = Server & { _listen2?: (address: string, port: number, family: 4 | 6, backlog: number) => void }
 
 const BACKLOG = 511

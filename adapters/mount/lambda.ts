@@ -6,7 +6,7 @@ import { refusal } from './lib/refusal.ts'
 export type { FetchGateway } from '../types/gateway.ts'
 export type { LambdaContext, LambdaHandler, LambdaResponseStream, LambdaUrlEvent } from '../types/lambda.ts'
 
-/** How long before the end of the function's time its work is ended, in ms. */
+/** The gateway's work is ended this long before the function's time is over, in ms. */
 const RESERVE_MS = 500
 
 /** How long background work may delay the cut of an answer, in ms. */
@@ -15,9 +15,9 @@ const CUT_MS = 200
 const OVER = 'The time of the function is over.'
 
 /**
- * The handler of a function URL of AWS Lambda with the invoke mode `RESPONSE_STREAM`. Lambda does not tell a function that its client has left.
- * What is under way half a second before the function's time is over is aborted: an answer that has not begun is a 504, one that
- * has begun is cut. Throws a TypeError outside Lambda's runtimes for Node.
+ * The handler of a function URL of AWS Lambda with the invoke mode `RESPONSE_STREAM`. Lambda does not tell a function that its client has
+ * disconnected. Requests that are not finished half a second before the function's time is over are aborted: a response that has not begun
+ * becomes a 504, one that has begun is cut. Throws a TypeError outside Lambda's runtimes for Node.
  */
 export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
   checkGateway('toLambdaHandler', gateway, 'fetch')
@@ -28,7 +28,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
     const call = new AbortController()
     const background: Promise<unknown>[] = []
     const waitUntil = (work: Promise<unknown>) => void background.push(work)
-    stream.on('error', () => {}) // its close follows
+    stream.on('error', () => {}) // `close` follows, and is handled
     stream.on('close', () => call.abort(new Error('Lambda takes no more of the answer.')))
     const time = alarm(context.getRemainingTimeInMillis() - RESERVE_MS)
     void time.over.then(() => call.abort(new Error(OVER)))
@@ -41,7 +41,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
       if (isLate) void answer.body?.cancel().catch(() => {})
       const response = isLate ? refusal(504, OVER) : answer
       const out = awslambda.HttpResponseStream.from(stream, headOf(response))
-      out.write('') // the head does not wait for the body
+      out.write('') // sends the headers without waiting for the body
       await pump(response, out, isLate ? undefined : call.signal)
       out.end()
       await Promise.race([Promise.allSettled(background), time.over]) // Lambda freezes the process afterwards
@@ -49,7 +49,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
       const cut = alarm(CUT_MS)
       await Promise.race([Promise.allSettled(background), cut.over])
       cut.clear()
-      stream.destroy(new Error('The answer broke off.')) // a rejection alone would leave it a clean end
+      stream.destroy(new Error('The answer broke off.')) // after a mere rejection Lambda would end the response normally
       throw error
     } finally {
       time.clear()
@@ -57,7 +57,7 @@ export function toLambdaHandler(gateway: FetchGateway): LambdaHandler {
   })
 }
 
-/** The request of the event, or the answer to one that is none. */
+/** The request of the event, or the response to an event that is no valid request. */
 function requestOf(
   { headers = {}, requestContext, ...event }: LambdaUrlEvent,
   signal: AbortSignal,
@@ -77,7 +77,7 @@ function requestOf(
   }
 }
 
-/** The bytes that the client has sent, where Lambda has read characters beyond Latin 1 from them. */
+/** A header value as bytes, one character each: Lambda decodes values as UTF-8, and `Request` accepts Latin 1 only. */
 const byteString = (value: string): string =>
   /[^\0-\xff]/.test(value) ? String.fromCharCode(...new TextEncoder().encode(value)) : value
 
@@ -86,7 +86,7 @@ function bodyOf({ body, isBase64Encoded }: Pick<LambdaUrlEvent, 'body' | 'isBase
   return Uint8Array.from(atob(body), (character) => character.charCodeAt(0))
 }
 
-/** Headers of a connection, which is not the one to the client. */
+/** Headers about the connection to the gateway, which is not the connection to the client. */
 const OF_CONNECTIONS = new Set(['connection', 'keep-alive', 'set-cookie', 'transfer-encoding'])
 
 function headOf({ status, headers }: Response): LambdaHead {
@@ -94,7 +94,7 @@ function headOf({ status, headers }: Response): LambdaHead {
   return { statusCode: status, headers: Object.fromEntries(fields), cookies: headers.getSetCookie() }
 }
 
-/** Writes the body as fast as it is taken. Rejects when it breaks off, or when `signal` aborts before its end. */
+/** Writes the body at the pace of its reader. Rejects when the body breaks off, or when `signal` aborts before its end. */
 async function pump({ body }: Response, out: LambdaResponseStream, signal: AbortSignal | undefined): Promise<void> {
   if (!body) return
   const reader = body.getReader()
@@ -107,7 +107,7 @@ async function pump({ body }: Response, out: LambdaResponseStream, signal: Abort
       if (done) break
       if (!out.write(value)) await Promise.race([new Promise<void>((resolve) => out.once('drain', resolve)), cut])
     }
-    signal?.throwIfAborted() // an aborted body may end as if it were whole
+    signal?.throwIfAborted() // an aborted body may end as a complete one does
   } catch (error) {
     void reader.cancel(error).catch(() => {})
     throw error

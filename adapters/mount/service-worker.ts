@@ -6,23 +6,26 @@ export type { FetchEventLike } from '../types/runtimes.ts'
 
 /**
  * A listener for a service worker's `fetch` events: answers the gateway's paths on the worker's own origin, and leaves all others to the
- * network, as well as forms, which any site may send there. A page that gives up an answer that has begun stops the gateway's work on it.
+ * network, as well as forms, which any site may send there. When a page cancels a response that has begun, the gateway stops its work on it.
  */
 export function toServiceWorkerHandler(gateway: Pick<Gateway, 'fetch' | 'matches'>): (event: FetchEventLike) => void {
   checkGateway('toServiceWorkerHandler', gateway, 'fetch')
   return (event) => {
     const { request } = event
-    // A page may call a provider itself, and its paths look like ours.
+    // A page may call a provider itself, whose paths are the same as the gateway's.
     if (new URL(request.url).origin !== location.origin || !gateway.matches(request) || isForm(request)) return
     const waitUntil = (work: Promise<unknown>) => extend(event, work)
     event.respondWith(gateway.fetch(request, { waitUntil, upstream: callProvider }))
   }
 }
 
-/** Navigations are the only requests of other sites that come to a worker, and not every browser tells it their origin. */
+/** Navigations are the only requests from other sites that reach a worker, and not every browser gives their origin. */
 const isForm = ({ mode, method }: Request) => mode === 'navigate' && method !== 'GET'
 
-/** Calls a provider as a page may: the browser asks it first whether it allows these headers, and Anthropic answers no page without one. */
+/**
+ * Calls a provider under the rules for web pages: the browser first asks the provider whether it allows these headers, and Anthropic accepts
+ * calls of pages only with a header of its own.
+ */
 function callProvider(url: string, init?: RequestInit): Promise<Response> {
   const headers = new Headers(init?.headers)
   headers.delete('user-agent') // the browser has its own
@@ -30,7 +33,7 @@ function callProvider(url: string, init?: RequestInit): Promise<Response> {
   return fetch(url, { ...init, headers })
 }
 
-/** Extends the event. One that is over can no longer be extended; the work then goes on as long as the browser keeps the worker. */
+/** Extends the event. An event that is over cannot be extended; the work then goes on for as long as the browser keeps the worker. */
 function extend(event: FetchEventLike, work: Promise<unknown>): void {
   try {
     event.waitUntil(work)

@@ -5,8 +5,8 @@ export type { FetchGateway } from '../types/gateway.ts'
 export type { WorkersContext, WorkersHandler } from '../types/runtimes.ts'
 
 /**
- * The default export of a module worker. `open` makes the gateway from the bindings, once for each isolate; when it fails, so does the
- * request, and the next one calls it again. Throws a TypeError when `open` is no function.
+ * The default export of a module worker. `open` makes the gateway from the bindings, once for each isolate; when `open` fails, the request
+ * fails with its error, and the next request calls it again. Throws a TypeError when `open` is no function.
  */
 export function toWorkersHandler<Env = unknown>(
   open: (env: Env) => FetchGateway | Promise<FetchGateway>,

@@ -37,26 +37,26 @@ export interface DenoKvStorageOptions {
   prefix?: string
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>
-  /** How often `watch` looks for changes that the database does not announce, in ms; default 1,000. */
+  /** How often `watch` checks for changes that the database does not announce, in ms; default 1,000. */
   pollMs?: number
 }
 
-/** Deno KV takes 65,536 bytes, with those of the form in which it keeps a value, and keys of 2,048, in which NUL counts twice. */
+/** Deno KV takes values of 65,536 bytes, its own encoding included, and keys of 2,048 bytes, in which NUL counts twice. */
 const LIMITS = { largestValueBytes: 65_000, longestKeyBytes: 960 }
-/** So long a write that others are ahead of is tried again. */
+/** A write that loses against other writers is tried again for this long. */
 const PATIENCE_MS = 4_000
-/** Deno KV removes by its own clock what has expired; the contract's clock has the say before. */
+/** Deno KV removes expired entries by its own clock, this much later than `clock` says, so that `clock` decides what has expired. */
 const SPARE_MS = 60_000
-/** How long the names of changed keys are kept, and how far the clocks of writers may be apart before a watcher reads all of them. */
+/** How long the names of changed keys are kept. Also how far the clocks of two writers may be apart before a watcher reports all keys. */
 const LOG_MS = 300_000
 const SKEW_MS = 10_000
 const PAUSE_MS = 100
-/** A watcher that gets no answer for so long begins anew. */
+/** A watcher that gets no response for this long starts again. */
 const ANSWER_MS = 5_000
 
 /**
- * Keeps all data in Deno KV, which the host opens and closes. Atomic for all who use the same database and prefix. Errors have a `code`
- * (`STORAGE_…`). Throws a TypeError on invalid arguments.
+ * Keeps all data in Deno KV, which the host opens and closes. Atomic for all processes that use the same database and prefix. Errors have a
+ * `code` (`STORAGE_…`). Throws a TypeError on invalid arguments.
  */
 export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): Storage {
   checkOptions(options, { prefix: true, clock: true, pollMs: true })
@@ -67,17 +67,17 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
   const store = `The Deno KV store "${prefix}"`
   const sizes = { ...LIMITS, store }
   const entryKey = (key: string): Key => [prefix, 'entry', toOrdered(key)]
-  /** How many writes there were. */
+  /** The key of the number of writes. */
   const counterKey: Key = [prefix, 'writes']
   const watchers = createWatchers()
   const gapListeners = new Set<() => void>()
   const running = new Set<Promise<unknown>>()
   let stopFeed: (() => void) | undefined
   let isClosed = false
-  /** The last write that a read or a watcher has seen. */
+  /** The latest write that a read or a watcher has seen. */
   let seen: Mark | undefined
 
-  /** Does what was asked of the store, which `close` waits for. */
+  /** Runs an operation of the store; `close` waits for it. */
   async function run<T>(work: () => Promise<T>): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', `${store} was closed.`)
     const result = work()
@@ -98,21 +98,21 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     return { count: countIn(value), version: versionstamp ?? '' }
   }
 
-  /** Called before a read. Watchers that begin later do not report changes before it. */
+  /** Called before a read, so that watchers which begin later report the changes since that read. */
   async function mark(): Promise<void> {
     if (stopFeed && seen) return
     const now = await lastWrite()
     if (!stopFeed || !seen) seen = now
   }
 
-  /** What another program wrote is one damaged record, which hides no other and can be replaced. */
+  /** An entry that another program has written is read as one damaged record, which hides no other record and can be replaced. */
   function stored({ value, versionstamp }: Entry): Row | undefined {
     if (versionstamp === null) return undefined
     const row: NewRow = parsed(value) ?? { value: foreignText(value) }
     return row.expiresAt !== undefined && row.expiresAt <= clock.now() ? undefined : { ...row, version: versionstamp }
   }
 
-  /** Commits a write, and with it the name of the key for those who watch. */
+  /** Commits a write, together with the name of its key for watchers. */
   async function commit(key: string, next: NewRow | 'deleted', current?: Entry): Promise<string | undefined> {
     const name = entryKey(key)
     const write = kv.atomic()
@@ -132,7 +132,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     return result.ok ? result.versionstamp : undefined
   }
 
-  /** Writes what `next` makes of the current entry, again when another write comes between; `undefined` leaves it as it is. */
+  /** Writes what `next` makes of the current entry, and tries again when another write comes in between; `undefined` leaves the entry unchanged. */
   async function change(key: string, next: (row: Row | undefined) => NewRow | 'deleted' | undefined) {
     return untilDone(key, async () => {
       const current = await kv.get(entryKey(key))
@@ -152,7 +152,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
 
   const expiry = (ttlMs: number | undefined) => (ttlMs === undefined ? {} : { expiresAt: clock.now() + ttlMs })
 
-  /** Tells of every write since the last that was seen: each has counted, and has left the name of its key. */
+  /** Reports every write since the last one that was seen. Each write has increased the number of writes, and has stored the name of its key. */
   async function look(): Promise<void> {
     const from = seen
     const now = await lastWrite()
@@ -196,7 +196,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
     async function run(): Promise<void> {
       while (!isOver) {
         await follow().catch(async () => {
-          end() // what it misses meanwhile, the next look finds
+          end() // the next look finds the changes that are missed meanwhile
           await sleep(PAUSE_MS)
         })
       }
@@ -240,7 +240,7 @@ export function denoKvStorage(kv: DenoKv, options: DenoKvStorageOptions = {}): S
       run(async () => {
         await mark()
         const found: Array<Stored & { key: string }> = []
-        const from = after !== undefined && after >= start ? `${after}\0` : start // the least text behind `after`
+        const from = after !== undefined && after >= start ? `${after}\0` : start // the least text after `after`
         if (!from.startsWith(start) || limit < 1) return found
         const range = { start: entryKey(from), end: [prefix, 'entry', endOf(toOrdered(start))] }
         for await (const entry of kv.list(range, { batchSize: Math.min(500, limit) })) {
@@ -294,18 +294,18 @@ interface NewRow {
 
 type Row = NewRow & Stored
 
-/** A write: how many there were before it and with it, and its version, which grows with each. */
+/** A write: the number of writes up to it, and its version, which grows with each write. */
 interface Mark {
   count: number
   version: string
 }
 
-/** A `Deno.KvU64`. */
+/** The number in a `Deno.KvU64`. */
 function countIn(value: unknown): number {
   return typeof value === 'object' && value !== null && 'value' in value ? Number(value.value) : 0
 }
 
-/** What this adapter has written. */
+/** A value that this adapter has written; `undefined` for any other. */
 function parsed(value: unknown): NewRow | undefined {
   if (typeof value !== 'object' || value === null || !('value' in value)) return undefined
   const { value: bytes, expiresAt }: { value: unknown; expiresAt?: unknown } = value
@@ -314,5 +314,5 @@ function parsed(value: unknown): NewRow | undefined {
   return { value: text, ...(typeof expiresAt === 'number' && { expiresAt }) }
 }
 
-/** Of a file that another process writes to: nothing was written. */
+/** Is the database file locked by another process, so that nothing was written? */
 const isLocked = (cause: unknown) => cause instanceof Error && /database is locked/.test(cause.message)

@@ -18,8 +18,8 @@ export interface DurableObjectStorageOptions {
 }
 
 /**
- * Keeps all data in one Durable Object of the class `SignalboxStore`, which the Worker exports. Atomic for all Workers that use the object; a
- * write resolves once Cloudflare has stored it. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
+ * Keeps all data in one Durable Object of the class `SignalboxStore`, which the Worker exports. Atomic for all Workers that use the same
+ * object; a write resolves once Cloudflare has stored it. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
  */
 export function durableObjectStorage<Id>(
   namespace: DurableObjectNamespace<Id>,
@@ -35,7 +35,7 @@ export function durableObjectStorage<Id>(
   async function ask<T>(call: Call): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', `The store in the Durable Object "${name}" was closed.`)
     const asking = namespace
-      .get(namespace.idFromName(name)) // a stub that has failed stays so
+      .get(namespace.idFromName(name)) // a new stub each time, since one that has failed keeps failing
       .fetch('https://store/', { method: 'POST', body: JSON.stringify(call) })
       .then(async (response): Promise<Answer> => response.json())
     const settled: Promise<unknown> = asking.catch(() => {}).finally(() => running.delete(settled))
@@ -48,7 +48,7 @@ export function durableObjectStorage<Id>(
       )
     })
     if (answer.error) throw storageError(answer.error.code, answer.error.message)
-    return (answer.result ?? undefined) as T // what the object below answers to the call
+    return (answer.result ?? undefined) as T // `SignalboxStore` answers with the type that belongs to the operation
   }
 
   return {
@@ -99,13 +99,13 @@ interface ObjectStorage {
 
 /**
  * The class of the object that keeps the data of `durableObjectStorage`: export it from the Worker, bind it, and name it in
- * `new_sqlite_classes`. One call after the other reads and writes: no other comes between the two.
+ * `new_sqlite_classes`. Calls run one after the other: no other call comes between the read and the write of one call.
  */
 export class SignalboxStore {
   readonly #storage: ObjectStorage
 
   constructor(state: { storage: object }) {
-    this.#storage = state.storage as ObjectStorage // as the platform passes it
+    this.#storage = state.storage as ObjectStorage // the platform passes such a storage
   }
 
   async fetch(request: Request): Promise<Response> {
@@ -170,7 +170,8 @@ export class SignalboxStore {
     if (last !== undefined && last < start) last = undefined
     while (listed.length < limit) {
       const range = last === undefined ? { start } : { startAfter: last }
-      const page = await this.#storage.list({ ...(range as { start: string }), end: endOf(start), limit: PAGE }) // one of the two
+      // either `start` or `startAfter` is set
+      const page = await this.#storage.list({ ...(range as { start: string }), end: endOf(start), limit: PAGE })
       for (const [name, row] of page) {
         last = name
         const isLive = isRow(row) && !(row.expiresAt !== undefined && row.expiresAt <= Date.now())
@@ -184,7 +185,7 @@ export class SignalboxStore {
 }
 
 const ROW = 'row/'
-/** Below it, by the time at which they expire, stand the keys of what expires. */
+/** The prefix of an index of the entries that expire, ordered by the time at which they do. */
 const EXPIRY = 'expiry/'
 const DIGITS = 15
 const PAGE = 500

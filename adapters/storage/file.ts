@@ -18,7 +18,7 @@ export interface FileStorageOptions {
   clock?: Pick<Clock, 'now'>
   /** Gets messages about lost data, broken locks and a new secret; default: the console. `false` drops them. */
   logger?: Logger | false
-  /** How long the holder of the lock may be silent before another process takes the lock; default 5,000. */
+  /** How long the holder of the lock may fail to renew it before another process takes it; default 5,000. */
   lockStaleMs?: number
   /** How long a write waits for the lock before it fails with `STORAGE_LOCKED`; default 15,000. */
   lockTimeoutMs?: number
@@ -57,7 +57,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
   let stopWatching: (() => void) | undefined
   let isClosed = false
 
-  /** On first use; a failure is tried again by the next one. */
+  /** Opens the store on first use. After a failure, the next use tries again. */
   async function open() {
     if (isClosed) throw storageError('STORAGE_CLOSED', `The store ${folder.path} was closed.`)
     opening ??= prepareFolder(folder).then(() => sweep(folder))
@@ -67,7 +67,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
     })
   }
 
-  /** Does what was asked of the store, which `close` waits for. */
+  /** Runs an operation of the store; `close` waits for it. */
   function run<T>(work: () => Promise<T>): Promise<T> {
     const result = open().then(work)
     const settled: Promise<void> = result.then(nothing, nothing).then(() => void running.delete(settled))
@@ -130,7 +130,7 @@ export function fileStorage(options: string | FileStorageOptions): Storage {
 const nothing = () => {}
 const silent: Logger = { warn() {}, error() {} }
 
-/** Throws a TypeError that says what to pass: an empty path would be the folder that the program happens to run in. */
+/** Throws a TypeError that says what to pass: an empty path would mean the current working directory. */
 function checked(options: string | FileStorageOptions): FileStorageOptions {
   const all = typeof options === 'object' ? options : { path: options }
   checkOptions(all, known)

@@ -18,7 +18,8 @@ export interface IndexeddbStorageOptions {
 
 /**
  * Keeps all data in an IndexedDB database of the browser. Atomic for all pages and workers of the site; a write resolves once it is on the
- * disk. Its own secret is a key that no script can read. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
+ * disk. The secret of the store is a key whose bytes no script can read. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid
+ * options.
  */
 export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage {
   checkOptions(options, { name: true, clock: true })
@@ -32,7 +33,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
   let isClosed = false
   let writes = 0
 
-  /** Does what was asked of the store, which `close` waits for. */
+  /** Runs an operation of the store; `close` waits for it. */
   async function run<T>(work: () => Promise<T>): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', `${store} was closed.`)
     const result = work()
@@ -49,7 +50,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
       }),
     )
 
-  /** Reads a row and writes the next one in one transaction: null removes it, undefined leaves it. Resolves to what `next` has answered. */
+  /** Reads a row and writes the next one in one transaction: null removes it, undefined leaves it. Resolves to what `next` has returned. */
   const change = (key: string, next: (row: Row | undefined, now: number) => Row | null | undefined) =>
     run(async () => {
       const now = clock.now()
@@ -162,9 +163,9 @@ type ListOptions = NonNullable<Parameters<Storage['list']>[1]>
 
 const LIMITS = { largestValueBytes: 16 * 1024 * 1024, longestKeyBytes: 4_096 }
 const SECRET = 'secret'
-/** Rows in one answer of the database. */
+/** Rows that are read at once. */
 const PAGE = 1_000
-/** Writes between two removals of what has expired. */
+/** Number of writes between two removals of expired rows. */
 const SWEEP_EVERY = 100
 
 function isRow(found: unknown): found is Row {
@@ -172,7 +173,7 @@ function isRow(found: unknown): found is Row {
   return typeof value === 'string' && typeof version === 'string'
 }
 
-/** What another program wrote is one damaged record, which hides no other and can be replaced. */
+/** A row that another program has written is read as one damaged record, which hides no other record and can be replaced. */
 const rowOf = (found: unknown): Row | undefined =>
   found === undefined || isRow(found) ? found : { value: foreignText(found), version: 'foreign' }
 
@@ -195,6 +196,6 @@ function sweep(records: IDBObjectStore, now: number): void {
   }
 }
 
-/** A key of 32 random bytes from which others can be derived, and which cannot be read. */
+/** A key of 32 random bytes that scripts cannot read, but from which other keys can be derived. */
 const makeSecret = () =>
   crypto.subtle.importKey('raw', crypto.getRandomValues(new Uint8Array(32)), 'HKDF', false, ['deriveKey'])

@@ -18,7 +18,7 @@ export interface KvNamespace {
 
 /** The options of `kvStorage`. */
 export interface KvStorageOptions {
-  /** What all keys begin with; default `signalbox/`. */
+  /** The beginning of all keys; default `signalbox/`. */
   prefix?: string
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>
@@ -40,7 +40,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
   const running = new Set<Promise<unknown>>()
   let isClosed = false
 
-  /** What `close` waits for. */
+  /** Runs an operation of the store; `close` waits for it. */
   async function call<T>(work: () => Promise<T>): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', 'The store in Workers KV was closed.')
     const result = work().catch((cause: unknown) => {
@@ -120,18 +120,18 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
   }
 }
 
-/** Keys of KV have 512 bytes at most. */
+/** The longest key that KV accepts, in bytes. */
 const LONGEST_NAME = 512
 const LARGEST_VALUE = 25 * 1024 * 1024
-/** KV takes none that is shorter; until then the metadata says that a value has expired. */
+/** The shortest expiry that KV accepts, in seconds. Until then the metadata shows that a value has expired. */
 const SHORTEST_TTL_S = 60
-/** Values that are read at the same time. */
+/** How many values are read at the same time. */
 const AT_ONCE = 6
 
-/** Names are in the order of their bytes, and so are the keys that they are made of in that of their code units. */
+/** KV lists names in the order of their bytes, which is the order of the keys' code units. */
 const isAfter = (name: string, other: string) => fromOrdered(name) > fromOrdered(other)
 
-/** What this adapter has written beside a value. */
+/** The metadata that this adapter writes beside a value; empty for any other. */
 function parsed(metadata: unknown): { version?: string; expiresAt?: number } {
   if (typeof metadata !== 'object' || metadata === null) return {}
   const { version, expiresAt }: { version?: unknown; expiresAt?: unknown } = metadata

@@ -11,8 +11,8 @@ export interface MemoryStorageOptions {
 }
 
 /**
- * Keeps all data in memory, for the life of the object. Atomic: several gateways may share one object. Watchers get every change, those of
- * their own gateway too, as the object cannot tell who made them.
+ * Keeps all data in memory, for the life of the object. Atomic: several gateways may share one object. Watchers get every change, including
+ * those of their own gateway, since the object cannot tell which gateway made a change.
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   checkOptions(options, { clock: true })
@@ -38,7 +38,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
 
   const stamp = () => ({ now: clock.now(), version: String(++writes) })
 
-  /** Drops what nobody can read any more, each time the table has doubled: constant work a write. */
+  /** Removes expired rows each time the table has doubled, which costs constant time for each write. */
   function sweep() {
     const now = clock.now()
     for (const [key, { expiresAt }] of table.entries())
@@ -61,7 +61,7 @@ export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
       secret ??= randomSecret()
       return secret
     },
-    close: async () => {}, // others may share the object
+    close: async () => {}, // other gateways may use the same object
   }
 }
 

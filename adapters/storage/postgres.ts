@@ -11,10 +11,10 @@ export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   /** For `LISTEN`; without it, `watch` polls. */
   connect?(): Promise<PostgresClient>
-  /** A pool of `pg` emits `error` when it loses an idle connection, which ends the process where nothing listens. */
+  /** A pool of `pg` emits `error` when it loses an idle connection; without a listener this ends the process. */
   on?(event: 'error', listener: () => void): unknown
   off?(event: 'error', listener: () => void): unknown
-  /** Of `pg`: how many connections it has at most. */
+  /** In a pool of `pg`: the largest number of connections. */
   options?: { max?: number }
 }
 
@@ -33,19 +33,19 @@ export interface PostgresStorageOptions {
   /** Is the table made when it is missing? Default `true`; `false` where `postgresMigration()` is run by hand. */
   migrate?: boolean
   /**
-   * The pool whose connection listens for changes; default: the same, if it has more than one. `false` where none can listen, as behind a pooler in transaction mode:
-   * changes of others are seen by the poll alone.
+   * The pool whose connection listens for changes; default: the same, if it has more than one. `false` where no connection can listen, as
+   * behind a pooler in transaction mode: then only polling finds changes of other processes.
    */
   listen?: Pick<PostgresPool, 'connect'> | false
-  /** How often changes are asked for besides, in ms; default 1,000, and 750 with `listen: false`. */
+  /** How often the table is polled for changes in any case, in ms; default 1,000, and 750 with `listen: false`. */
   pollMs?: number
-  /** Is warned when the pool hears no notifications; default: the console. `false` drops the warning. */
+  /** Gets a warning when the pool receives no notifications; default: the console. `false` drops the warning. */
   logger?: Logger | false
 }
 
 /**
- * Keeps all data in one table of Postgres. Atomic for all who use the table; a write resolves once Postgres has committed it. `close()` leaves
- * the pool open: the host made it. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
+ * Keeps all data in one table of Postgres. Atomic for all processes that use the table; a write resolves once Postgres has committed it.
+ * `close()` leaves the pool open: the host made it. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
  */
 export function postgresStorage(pool: PostgresPool, options: PostgresStorageOptions = {}): Storage {
   checkOptions(options, { table: true, migrate: true, listen: true, pollMs: true, logger: true })
@@ -53,14 +53,14 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const { migrate = true, logger = console } = options
   const isSingle = pool.options?.max === 1 && (options.listen ?? pool) === pool
   const listen = isSingle ? false : (options.listen ?? pool)
-  const { pollMs = listen === false ? 750 : 1_000 } = options // with a look it stays below a second
+  const { pollMs = listen === false ? 750 : 1_000 } = options // with the time of a query it stays below a second
   const { table, channel } = namesOf(options.table)
   const limits = { ...LIMITS, store: `The table ${table}`, lacksNul: true }
-  const onLost = () => {} // the pool opens another one for the next query
+  const onLost = () => {} // the pool opens another connection for the next query
   pool.on?.('error', onLost)
   const watchers = createWatchers(watchTable)
   const running = new Set<Promise<unknown>>()
-  const own = new Set<string>() // versions that were written here lately, of which the poll need not tell
+  const own = new Set<string>() // the latest versions that this object has written, which polling does not report
   let isClosed = false
   let isWarned = false
   let preparing: Promise<unknown> | undefined
@@ -76,7 +76,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     const work = Promise.resolve(preparing).then(() => pool.query(text, values))
     running.add(work)
     try {
-      return (await work).rows as Row[] // as the statement says
+      return (await work).rows as Row[] // the statement selects these columns
     } catch (cause) {
       throw failure(cause, table)
     } finally {
@@ -91,8 +91,8 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   }
 
   const LIVE = 'r.value IS NOT NULL AND (r.expires_at IS NULL OR r.expires_at > clock_timestamp())'
-  /** The change as those see it who watch. */
-  const told = (change: string, result: string) =>
+  /** A statement that makes a change and notifies those who listen of it. */
+  const notifying = (change: string, result: string) =>
     `WITH changed AS (${change}) SELECT ${result}, pg_notify('${channel}', key) FROM changed`
   const COLUMNS = '(key, value, version, expires_at, changed_at)'
   const row = (key: string, value: string, version: string, ttl: string) =>
@@ -100,22 +100,22 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const OVERWRITTEN =
     'value = excluded.value, version = excluded.version, expires_at = excluded.expires_at, changed_at = excluded.changed_at'
   const inserted = (where: string) =>
-    told(
+    notifying(
       `INSERT INTO ${table} AS r ${COLUMNS} VALUES ${row('$1', '$2', '$3', '$4::float8')} ON CONFLICT (key) DO UPDATE SET ${OVERWRITTEN}${where} RETURNING key, version`,
       'version',
     )
   const SET = inserted('')
   const CREATE = inserted(` WHERE NOT (${LIVE})`)
-  const REPLACE = told(
+  const REPLACE = notifying(
     `UPDATE ${table} AS r SET value = $2, version = $3, expires_at = clock_timestamp() + $4::float8 * interval '1 millisecond', changed_at = clock_timestamp() WHERE r.key = $1 AND r.version = $5 AND ${LIVE} RETURNING key, version`,
     'version',
   )
-  const DELETE = told(
+  const DELETE = notifying(
     `UPDATE ${table} AS r SET value = NULL, version = $3, expires_at = NULL, changed_at = clock_timestamp() WHERE r.key = $1 AND ($2::text IS NULL OR r.version = $2) AND ${LIVE} RETURNING key`,
     'key',
   )
   const SUM = `CASE WHEN r.value ~ '^-?[0-9]{1,16}$' THEN r.value::bigint + $2::bigint END`
-  const INCREMENT = told(
+  const INCREMENT = notifying(
     `INSERT INTO ${table} AS r ${COLUMNS} VALUES ${row('$1', '$2::bigint::text', '$3', '$4::float8')} ON CONFLICT (key) DO UPDATE SET value = CASE WHEN ${LIVE} THEN (${SUM})::text ELSE excluded.value END, version = excluded.version, expires_at = CASE WHEN ${LIVE} THEN r.expires_at ELSE excluded.expires_at END, changed_at = excluded.changed_at WHERE NOT (${LIVE}) OR (abs(${SUM}) <= ${MAX} AND abs((${SUM}) - $2::bigint) <= ${MAX}) RETURNING key, value`,
     'value',
   )
@@ -125,7 +125,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
   const CHANGED = `SELECT key, version, clock_timestamp()::text AS now FROM ${table} WHERE changed_at > greatest($1::timestamptz - interval '5 seconds', $2::timestamptz)`
   const SWEEP = `DELETE FROM ${table} AS r WHERE NOT (${LIVE}) AND coalesce(r.expires_at, r.changed_at) < clock_timestamp() - interval '1 hour'`
 
-  /** A version that was never given before. */
+  /** A version that was never used before. */
   function newVersion(): string {
     const version = crypto.randomUUID()
     own.add(version)
@@ -134,7 +134,10 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     return version
   }
 
-  /** Tells of what has changed since the last look; five seconds are looked at again, since what began earlier may end later. */
+  /**
+   * Reports the changes since the last poll. Each poll also covers the five seconds before the last one, since a transaction that begins
+   * earlier may commit later.
+   */
   function watchTable(): () => void {
     const watchedAt = performance.now()
     let start: string | undefined
@@ -146,7 +149,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
     let deafUntil = 0
     let looks = 0
 
-    /** The server's time so many ms ago, or a little earlier. */
+    /** The server's time `ms` ago, or a little earlier. */
     async function timeAgo(ms: () => number): Promise<string | undefined> {
       const [row] = await query<{ now: string }>('SELECT clock_timestamp()::text AS now', [])
       const sql = `SELECT ($1::timestamptz - $2::float8 * interval '1 millisecond')::text AS now`
@@ -158,7 +161,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       start ??= await timeAgo(() => performance.now() - watchedAt)
       since ??= start
       const changes = await query<{ key: string; version: string; now: string }>(CHANGED, [since, start])
-      if (turn !== looks) return // another look has begun, which sees the same
+      if (turn !== looks) return // another poll has begun, which finds the same changes
       const before = seen
       seen = new Map(changes.map(({ key, version }) => [key, version]))
       for (const [key, version] of seen)
@@ -186,7 +189,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       })
       try {
         await client.query(`LISTEN "${channel}"`)
-        await query(`SELECT pg_notify('${channel}', '')`, []) // no key is empty
+        await query(`SELECT pg_notify('${channel}', '')`, []) // the empty text is never a key
         for (let tries = 0; !isHeard && tries < 50; tries++) await pause(20)
       } catch {
         return lose()
@@ -194,7 +197,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresStorageOpti
       hasHeard ||= isHeard
       if (isHeard || isOver || listener !== client) return
       lose()
-      if (hasHeard) return // then it is the connection, not the pool
+      if (hasHeard) return // the pool can listen, so only the connection has failed
       deafUntil = performance.now() + DEAF_MS
       warn(DEAF)
     }
@@ -278,25 +281,25 @@ END $$`
 
 /** The largest safe integer. */
 const MAX = '9007199254740991'
-/** A key fits into an entry of an index together with its escapes. */
+/** The longest key, with its escapes, fits into an entry of an index. */
 const LIMITS = { largestValueBytes: 64 * 1024 * 1024, longestKeyBytes: 1_024 }
-/** More than are written between two looks. */
+/** More versions than are written between two polls. */
 const MOST_OWN = 10_000
-/** A look that takes longer may have a connection that died silently: the next one begins. */
+/** A poll that takes longer may have lost its connection without notice: the next one begins. */
 const SILENCE_MS = 2_000
-/** A pool that heard nothing is tried again after this time: the server may have been slow. */
+/** A pool that received no notification is tried again after this time: the server may have been slow. */
 const DEAF_MS = 60_000
-/** Looks between two removals of what was deleted or has expired an hour ago. */
+/** Number of polls between two removals of rows that were deleted, or have expired, an hour ago. */
 const SWEEP_EVERY = 300
 
-/** The table as SQL names it, and a name for its channel and index. Throws a TypeError on anything that would need quoting. */
+/** The name of the table in SQL, and a name for its channel and index. Throws a TypeError on a name that would need quotes. */
 function namesOf(name = 'signalbox_records'): { table: string; channel: string } {
   if (!/^[a-z_][a-z0-9_]{0,40}(?:\.[a-z_][a-z0-9_]{0,40})?$/.test(name))
     throw new TypeError('table must be a name in lower case, such as "signalbox_records" or "app.signalbox".')
   return { table: name, channel: name.replace('.', '_') }
 }
 
-/** Of a pool: why its changes are seen by the poll alone, and what to do. */
+/** The warning about a pool that receives no notifications: why, and what to do. */
 const DEAF = [
   'hears no notifications, as behind a pooler in transaction mode',
   'Pass `listen: false`, or a second pool that goes around the pooler: `listen: directPool`.',
@@ -306,10 +309,10 @@ const SINGLE = [
   'Give the pool more connections, or pass `listen: false`.',
 ] as const
 
-/** SQLSTATEs of a server that is gone, full, busy or no primary; every other one is an answer that would be the same again. */
+/** SQLSTATEs of a server that is gone, full, busy or not the primary. After any other SQLSTATE the same statement would fail again. */
 const GONE = /^(?:25006|40|53|55P03|57|58)/
 
-/** What to do about an answer, by its SQLSTATE or the class of it. */
+/** Advice for an error, by its SQLSTATE or the class of it. */
 const ADVICE: Record<string, string> = {
   22: 'Use a database in UTF8.',
   25: 'Give the pool a server that takes writes.',
@@ -324,7 +327,7 @@ const ADVICE: Record<string, string> = {
 function failure(cause: unknown, table: string): Error {
   const { code: given }: { code?: unknown } = Object(cause)
   const code = `${given}`
-  const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is one of Node
+  const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is an error code of Node
   const advice = ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'
   return storageError(
     isAnswer && !GONE.test(code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNREACHABLE',

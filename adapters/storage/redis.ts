@@ -24,25 +24,25 @@ export type { IoredisClient, NodeRedisClient } from './redis/redis-client.ts'
 export interface RedisStorageOptions {
   /** What the names of all keys start with, in braces, so that a cluster keeps them together; default `signalbox`. */
   prefix?: string
-  /** A connected client that `watch` may block, and that nobody else uses. Default: `watch` makes and closes one by `client.duplicate()`. */
+  /** A connected client that `watch` may block, and that nothing else uses. Default: `watch` makes and closes one by `client.duplicate()`. */
   subscriber?: NodeRedisClient | IoredisClient
 }
 
-/** So long a command may take, repeats after a lost connection included; after a failure, until one succeeds, it is the shorter time. */
+/** The time that a command may take, including repeats after a lost connection. After a failure the shorter time holds until a command succeeds. */
 const PATIENCE_MS = 4_000
 const SHORT_PATIENCE_MS = 250
 const PAUSE_MS = 50
-/** So long a new connection may take before the next one is tried. */
+/** The time that a new connection may take before another one is tried. */
 const OPENING_MS = 1_000
-/** Entries in one answer. */
+/** Entries that are listed at once. */
 const PAGE = 500
 
 const LIMITS = { largestValueBytes: 16 * 1024 * 1024, longestKeyBytes: 4_096 }
 
 /**
- * Keeps all data in Redis 6.2 or later, or Valkey, by a client of `redis` or `ioredis` that the host connects and closes. Atomic for all who
- * use the same server and prefix; a write is made once, or not at all, however often the client sends it. Errors have a `code` (`STORAGE_…`).
- * Throws a TypeError on invalid arguments.
+ * Keeps all data in Redis 6.2 or later, or Valkey, by a client of `redis` or `ioredis` that the host connects and closes. Atomic for all
+ * processes that use the same server and prefix; a write is made once, or not at all, however often the client sends it. Errors have a `code`
+ * (`STORAGE_…`). Throws a TypeError on invalid arguments.
  */
 export function redisStorage(client: NodeRedisClient | IoredisClient, options: RedisStorageOptions = {}): Storage {
   checkOptions(options, { prefix: true, subscriber: true })
@@ -62,7 +62,10 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   let isClosed = false
   /** Did the last command fail to reach the server? */
   let isAway = false
-  /** What the clock of the server is ahead of this one, or less; until the first write so little that this is late. */
+  /**
+   * How far the server's clock is ahead of this one, or a lower bound of it. Its first value is so low that the first write counts as late
+   * and is sent again.
+   */
   let aheadMs = -1e15
 
   const watchers = createWatchers(() =>
@@ -80,7 +83,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     }),
   )
 
-  /** What has replaced the host's connection, which failed or was silent: it might give the answer to one command for that to another. */
+  /** The connection that has replaced the host's, which failed or was silent, and might return the reply to one command as the reply to another. */
   let own: ReturnType<typeof link.duplicate> | undefined
   let opening: Promise<unknown> | undefined
   let openedAt = -OPENING_MS
@@ -90,7 +93,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     openedAt = performance.now()
     own?.end()
     own = link.duplicate()
-    opening = own.connected.catch(noop) // each command rejects, too
+    opening = own.connected.catch(noop) // each command rejects, too, and reports the failure
   }
 
   async function sendOnce(args: Command): Promise<unknown> {
@@ -98,7 +101,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     return (own ?? link).send(args, root)
   }
 
-  /** Sends a command until it is answered. Each of them may be sent twice. */
+  /** Sends a command, again until it is answered; every command may therefore be executed twice. */
   async function send(args: () => Command, until: number): Promise<unknown> {
     for (;;) {
       try {
@@ -117,7 +120,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     }
   }
 
-  /** Does what was asked of the store, which `close` waits for. */
+  /** Runs an operation of the store; `close` waits for it. */
   async function run<T>(work: () => Promise<T>): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', `${store} was closed.`)
     const result = work()
@@ -133,8 +136,8 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
   const read = (...args: Command) => send(() => args, deadline())
 
   /**
-   * One write, made once however often it is sent, and never after this has rejected: the script compares the clock of the server, which is
-   * learnt from each answer, with the last moment.
+   * One write, made once however often it is sent, and never after this has rejected: the script compares the server's clock, which each
+   * reply contains, with the time until which the write may be made.
    */
   async function write(
     operation: 'set' | 'delete' | 'increment',
@@ -156,16 +159,16 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
         const latest = String(until + aheadMs)
         return ['EVAL', WRITE, '5', ...touched, operation, name, id, expected, value, ttl, writer, latest] as const
       }
-      const [serverNow, result] = (await send(args, until)) as [string, string] // as the script returns
+      const [serverNow, result] = (await send(args, until)) as [string, string] // the script returns these two
       aheadMs = Number(serverNow) - performance.now()
-      if (result !== 'late') return { result, id } // a late one is sent again, which fails once there is no time left
+      if (result !== 'late') return { result, id } // a late write is sent again, until no time is left
     }
   }
 
   function entry(reply: unknown): Stored | undefined {
     if (reply === null) return undefined
     const text = String(reply)
-    const [, version = text.slice(0, 36), value = text] = ENTRY.exec(text) ?? [] // what another program wrote is one damaged record
+    const [, version = text.slice(0, 36), value = text] = ENTRY.exec(text) ?? [] // an entry of another program is read as one damaged record
     return { value, version }
   }
 
@@ -176,7 +179,7 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
     while (found.length < limit) {
       const count = Math.min(PAGE, limit - found.length)
       const page = await read('ZRANGEBYLEX', index, from, `(${endOf(start)}`, 'LIMIT', '0', String(count))
-      const names = page as string[] // as Redis returns
+      const names = page as string[] // Redis returns names
       const texts = names.length > 0 ? await read('MGET', ...names.map(entryOf)) : []
       for (const [at, name] of names.entries()) {
         const stored = entry((texts as unknown[])[at])
@@ -235,5 +238,5 @@ export function redisStorage(client: NodeRedisClient | IoredisClient, options: R
 
 type ListOptions = NonNullable<Parameters<Storage['list']>[1]>
 
-/** A version, and the value after it. */
+/** An entry: a version, a blank and the value. */
 const ENTRY = /^([\da-f-]{36}) ([\s\S]*)$/

@@ -22,7 +22,7 @@ interface LibsqlClient {
   execute(statement: { sql: string; args: Array<string | number | null> }): Promise<{ rows: unknown[] }>
 }
 
-/** What `sqliteStorage` takes. */
+/** A database that `sqliteStorage` accepts. */
 export type SqliteDatabase = SyncDatabase | D1Database | LibsqlClient
 
 /** The options of `sqliteStorage`. */
@@ -31,14 +31,14 @@ export interface SqliteStorageOptions {
   table?: string
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>
-  /** How often a database in the same process is asked for changes of others, in ms; default 50. */
+  /** How often a database in the same process is polled for changes of other processes, in ms; default 50. */
   pollMs?: number
 }
 
 /**
- * Keeps all data in one table of SQLite. Atomic for all who use the table; how durable a write is says the database's `synchronous`. A
- * database in the process (`node:sqlite`, `bun:sqlite`) is watched; D1 and libSQL are not, so that a gateway reads them again. `close()`
- * leaves the database open: the host made it. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
+ * Keeps all data in one table of SQLite. Atomic for all processes that use the table; the database's setting `synchronous` decides how
+ * durable a write is. A database in the process (`node:sqlite`, `bun:sqlite`) is watched; D1 and libSQL are not, so that a gateway reads them
+ * again. `close()` leaves the database open: the host made it. Errors have a `code` (`STORAGE_…`). Throws a TypeError on invalid options.
  */
 export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOptions = {}): Storage {
   checkOptions(options, { table: true, clock: true, pollMs: true })
@@ -50,18 +50,18 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     store: `The table ${table}`,
     largestValueBytes: LARGEST_VALUE,
     longestKeyBytes: LONGEST_KEY,
-    lacksNul: true, // written whole, but read up to NUL by node:sqlite of Node 22 and of Deno
+    lacksNul: true, // node:sqlite of Node 22 and of Deno reads a text only up to its first NUL
   }
   const watchers = createWatchers(watchTable)
   const running = new Set<Promise<unknown>>()
   let preparing: Promise<unknown> | undefined
   let isClosed = false
 
-  /** Runs a statement; again, for five seconds at most, while another process holds the lock of the database. */
+  /** Runs a statement, again and again for up to five seconds while another process holds the lock of the database. */
   async function run<Row>(sql: string, values: Array<string | number | null>): Promise<Row[]> {
     for (const until = performance.now() + BUSY_MS; ; await pause()) {
       try {
-        return (await all(sql, values)) as Row[] // as the statement says
+        return (await all(sql, values)) as Row[] // the statement selects these columns
       } catch (cause) {
         if (!isBusy(cause) || performance.now() > until) throw failure(cause, table)
       }
@@ -88,7 +88,7 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
     await run(`CREATE INDEX IF NOT EXISTS ${table}_seq ON ${table} (seq)`, [])
   }
 
-  // Writes come one after the other in SQLite, so that each has a number of its own, greater than all before.
+  // SQLite makes writes one after the other, so that each gets a number of its own, greater than all before.
   const NEXT = `(SELECT coalesce(max(seq), 0) + 1 FROM ${table})`
   const live = (now: string) => `value IS NOT NULL AND (expires_at IS NULL OR expires_at > ${now})`
   const OVERWRITTEN =
@@ -109,14 +109,14 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
   /** The number of the last change; 0 while there is no table. */
   function lastNow(): number {
     try {
-      const [row] = all(LAST, []) as Array<{ seq: number }> // a database that is watched answers at once
+      const [row] = all(LAST, []) as Array<{ seq: number }> // only databases in the process are watched, and they return rows synchronously
       return row?.seq ?? 0
     } catch {
       return 0
     }
   }
 
-  /** Tells of every row whose number is new. */
+  /** Reports every row whose number is new. */
   function watchTable(): () => void {
     let last = lastNow()
     async function look(): Promise<void> {
@@ -185,20 +185,20 @@ export function sqliteStorage(database: SqliteDatabase, options: SqliteStorageOp
       isClosed = true
     },
   }
-  if (isRemote) return storage // each look would be a call over the network
+  if (isRemote) return storage // each poll would be a call over the network
   return { ...storage, watch: watchers.add }
 }
 
 /** The largest safe integer. */
 const MAX = '9007199254740991'
-/** Just under the 2 MB that D1 takes for a row. */
+/** Just under the 2 MB that D1 accepts for a row. */
 const LARGEST_VALUE = 1_900_000
 const LONGEST_KEY = 1_024
 const BUSY_MS = 5_000
-/** Writes between two removals of what was deleted or has expired long ago. */
+/** Number of writes between two removals of rows that were deleted, or have expired, long ago. */
 const SWEEP_EVERY = 1_000
 
-/** One way to run a statement on each kind of database. Throws a TypeError on what is none. */
+/** The same way to run a statement on each kind of database. Throws a TypeError when `database` is none of them. */
 function rowsOf(database: SqliteDatabase): {
   all(sql: string, values: Array<string | number | null>): Promise<unknown[]> | unknown[]
   isRemote: boolean

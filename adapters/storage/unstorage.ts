@@ -14,13 +14,13 @@ export interface Unstorage {
 
 /** The options of `unstorageStorage`; all are optional. */
 export interface UnstorageStorageOptions {
-  /** What all keys begin with; default `signalbox`. */
+  /** The beginning of all keys; default `signalbox`. */
   base?: string
   /** The clock that `ttlMs` is measured with; default: the platform's. */
   clock?: Pick<Clock, 'now'>
-  /** The longest value that the driver takes, in bytes; default 1 MiB. */
+  /** The longest value that the driver accepts, in bytes; default 1 MiB. */
   largestValueBytes?: number
-  /** The longest key that is taken, in bytes; the driver's is up to three times as long. Default 512. */
+  /** The longest key that is accepted, in bytes; the name that the driver gets is up to three times as long. Default 512. */
   longestKeyBytes?: number
 }
 
@@ -42,7 +42,7 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
   const turns = new Map<string, Promise<unknown>>()
   let isClosed = false
 
-  /** Does one thing at a time with each key: a file that is half written is not read, nor written by two. */
+  /** Runs operations on the same key one after the other, so that no file is read while it is written, or written twice at the same time. */
   async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (isClosed) throw storageError('STORAGE_CLOSED', 'The storage was closed.')
     const result = turns.has(name) ? Promise.resolve(turns.get(name)).then(work) : work()
@@ -112,17 +112,17 @@ export function unstorageStorage(storage: Unstorage, options: UnstorageStorageOp
   }
 }
 
-/** Values that are read at the same time. */
+/** How many values are read at the same time. */
 const AT_ONCE = 20
-/** A value that another process is writing is read again. */
+/** How often a value is read that another process may be writing. */
 const READS = 5
 const PAUSE_MS = 10
-/** The version of what is damaged, or of another program: it hides no other entry, and can be replaced. */
+/** The version of an entry that is damaged, or that another program has written: such an entry hides no other, and can be replaced. */
 const DAMAGED = 'damaged'
-/** A driver that does not answer in this time keeps no other operation waiting. */
+/** An operation of the driver that takes longer no longer blocks the others. */
 const ANSWER_MS = 4_000
 
-/** The driver's error holds what it was called with in some of them, values too: only its text goes on. */
+/** The errors of some drivers contain the arguments of the call, values included: only the text of an error is kept. */
 async function call<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await within(work(), ANSWER_MS)
@@ -136,8 +136,8 @@ async function call<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /*
- * Names of small letters, digits and `-`, which every driver keeps as they are, those with files included: any other byte is `_` and two
- * digits. A file has a short name: after each 200 characters there is a folder, whose name ends with a `_` of its own.
+ * Names consist of lower-case letters, digits and `-`, which every driver keeps unchanged, also those that use files; any other byte is `_`
+ * and two digits. A file has a short name: after each 200 characters there is a folder, whose name ends with a `_` of its own.
  */
 
 function toName(key: string): string {
@@ -147,7 +147,7 @@ function toName(key: string): string {
   return name.replace(/.{200}(?=.)/g, '$&_:')
 }
 
-/** The key of a name; `undefined` for a name that this adapter does not give. */
+/** The key of a name; `undefined` for a name that this adapter has not made. */
 function fromName(name: string): string | undefined {
   try {
     return decodeURIComponent(name.replaceAll('_:', '').replaceAll('_', '%'))
@@ -156,7 +156,7 @@ function fromName(name: string): string | undefined {
   }
 }
 
-/** What this adapter has written. */
+/** An item that this adapter has written; `undefined` for any other. */
 function parsed(item: unknown): (Stored & { expiresAt?: number }) | undefined {
   if (typeof item !== 'object' || item === null) return undefined
   const { value, version, expiresAt }: { value?: unknown; version?: unknown; expiresAt?: unknown } = item

@@ -2,7 +2,7 @@
 export interface BunServer {
   readonly url: URL
   readonly port: number | undefined
-  /** Settles when answers under way are finished; `true` cuts them. */
+  /** Settles when the responses under way are finished; with `true` they are cut. */
   stop(closeActiveConnections?: boolean): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Throws a TypeError with the right call of `caller` unless it was given a gateway. */
+/** Throws a TypeError that shows how to call `caller`, unless `gateway` is a gateway. */
 export function checkGateway(caller: string, gateway: unknown, needs: 'exchange' | 'fetch'): void {
   const isAny = (typeof gateway === 'object' && gateway !== null) || typeof gateway === 'function'
   if (!isAny || typeof Reflect.get(gateway, needs) !== 'function')

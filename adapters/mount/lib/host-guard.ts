@@ -1,16 +1,16 @@
 const IP = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:.]+\])$/
 
 /**
- * Decides whose `Host` a server on `hostname` answers. On a loopback address: IP addresses, `localhost` and `allowedHosts` only.
- * A page can let its own name resolve to 127.0.0.1 (DNS rebinding), but it cannot do without sending that name.
- * Elsewhere every host, unless `allowedHosts` is given. Throws a TypeError when that is no list of texts.
+ * Decides which `Host` headers a server on `hostname` accepts. On a loopback address: IP addresses, `localhost` and `allowedHosts` only. A
+ * web page can let its own host name resolve to 127.0.0.1 (DNS rebinding), but its requests then carry that name. On other addresses every
+ * host, unless `allowedHosts` is given. Throws a TypeError when that is no list of texts.
  */
 export function createHostGuard(hostname: string, allowedHosts?: readonly string[]): (host: string) => boolean {
   const isList = Array.isArray(allowedHosts) && allowedHosts.every((host) => typeof host === 'string')
   if (allowedHosts !== undefined && !isList) throw new TypeError('allowedHosts must be a list of host names.')
   if (!isLoopback(hostname.toLowerCase()) && !allowedHosts) return () => true
   const allowed = new Set(allowedHosts?.map((host) => host.toLowerCase()))
-  let lastWelcome: string | undefined // most requests name the same
+  let lastWelcome: string | undefined // most requests name the same host
   return (host) => {
     if (host === lastWelcome) return true
     const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')

@@ -5,6 +5,6 @@ export const refusalHeaders = {
   'x-content-type-options': 'nosniff',
 } as const
 
-/** Such an answer to a Fetch request, in the form of the gateway's errors. */
+/** The response to a Fetch request that does not reach the gateway, in the form of the gateway's errors. */
 export const refusal = (status: number, error: string): Response =>
   new Response(JSON.stringify({ error }), { status, headers: refusalHeaders })

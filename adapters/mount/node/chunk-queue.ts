@@ -1,6 +1,9 @@
 import type { ByteStream } from '../../../src/index.ts'
 
-/** The source is paused at this many unread bytes; the rest of the read that brought them still follows, 8 KiB on own connections. */
+/**
+ * The source is paused at this many unread bytes. The rest of the socket read that is being parsed still follows: up to 8 KiB on the
+ * adapter's own connections.
+ */
 const HIGH_WATER = 4 * 1024
 
 /** The source of the chunks. */
@@ -18,8 +21,8 @@ interface Waiter {
 const now = Promise.resolve()
 
 /**
- * A body that is pushed and pulled. All that arrives in one read of the connection is returned in one piece, which under load saves most of
- * the cost of a stream.
+ * A body that is pushed by a connection and pulled by its reader. All that arrives in one read of the connection is returned as one chunk,
+ * which under load saves most of the cost of a stream.
  */
 export class ChunkQueue implements ByteStream {
   readonly #source: ChunkSource
@@ -35,14 +38,14 @@ export class ChunkQueue implements ByteStream {
   }
 
   push(chunk: Uint8Array): void {
-    if (chunk.length === 0) return // undici begins with one when it goes on
+    if (chunk.length === 0) return // undici sends an empty chunk when it resumes
     this.#chunks.push(chunk)
     this.#size += chunk.length
     if (this.#size >= HIGH_WATER && !this.#isHeld) {
       this.#isHeld = true
       this.#source.hold()
     }
-    if (this.#chunks.length === 1 && this.#waiter) void now.then(this.#settle) // when the read has been parsed to its end
+    if (this.#chunks.length === 1 && this.#waiter) void now.then(this.#settle) // after the whole socket read has been parsed
   }
 
   /** Ends the body, with `error` if it broke off. What has arrived can still be read. */
@@ -63,7 +66,7 @@ export class ChunkQueue implements ByteStream {
     })
   }
 
-  /** All that has not been read, if its end has come, as that of a short answer has when its headers are looked at. */
+  /** All unread bytes, if the end of the body has arrived already, as is usual for a short response; otherwise `undefined`. */
   whole(): Promise<Uint8Array> | undefined {
     return this.#isOver && !this.#error ? Promise.resolve(this.#take()) : undefined
   }
@@ -90,13 +93,13 @@ export class ChunkQueue implements ByteStream {
     this.#size = 0
     if (this.#isHeld) {
       this.#isHeld = false
-      if (!this.#isOver) this.#source.release() // else the connection may serve another by now
+      if (!this.#isOver) this.#source.release() // after the end the connection may already serve another call
     }
     return bytes
   }
 }
 
-/** Not in Node's pool of buffers, as `Buffer.concat` does it: what is kept of the bytes would keep a whole block of it. */
+/** Copies into memory of its own. `Buffer.concat` uses Node's pool of buffers, and a part that is kept would keep a whole block of the pool. */
 function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const bytes = Buffer.allocUnsafeSlow(size)
   let at = 0

@@ -2,15 +2,15 @@ import { Socket } from 'node:net'
 import type { buildConnector, Client } from 'undici'
 import type { UndiciParts } from './undici.ts'
 
-/** Whether a socket's reader gets what has come. */
+/** Holds back the reader of a socket. */
 interface Throttle {
   hold(): void
   release(): void
 }
 
 /**
- * Holds a socket's reader back: while held, `read()` finds nothing, and the socket fills its buffer and then stops its peer.
- * undici 7 pauses its parser instead, and a peer that closes while that is so ends the process (nodejs/undici#5360).
+ * Holds a socket's reader back: `read()` then finds nothing, and the socket stops its peer once its buffer is full. undici 7 pauses its
+ * parser instead, and a peer that closes the connection meanwhile ends the process (nodejs/undici#5360).
  */
 function throttle(socket: Socket): Throttle {
   const read = socket.read
@@ -36,7 +36,7 @@ export interface PooledConnection extends Throttle {
   readonly client: Client
   /** The error that broke the connection, if any: undici takes a reset for the end of a body without a length. */
   readonly broken: Error | undefined
-  /** Takes the connection for a call. */
+  /** Reserves the connection for a call. */
   claim(): void
   /** Ends the call; the connection may serve another. */
   free(): void
@@ -44,7 +44,7 @@ export interface PooledConnection extends Throttle {
   drop(): void
 }
 
-/** What a connection is made with: undici's client, and how it connects. */
+/** The parts of undici that make a connection, and its options. */
 export interface ConnectionTerms extends Pick<UndiciParts, 'Client'> {
   connect: buildConnector.connector
 }
@@ -76,13 +76,13 @@ function createConnection(
         if (outcome[1]) adopt(outcome[1])
         callback(...outcome)
       })
-      if (connecting instanceof Socket) socket = connecting // undici returns it, its types do not say so
+      if (connecting instanceof Socket) socket = connecting // undici returns the socket, though its types do not say so
     },
   })
-  // A busy client connects again by itself; an idle one whose connection has ended is of no use.
+  // A busy client connects again by itself. An idle client is dropped when its connection ends.
   client.on('disconnect', () => void (isBusy || drop()))
 
-  /** Called before undici gets the socket, so that the listener of the pool is the first to hear of an error. */
+  /** Called before undici gets the socket, so that the pool's listener for errors runs first. */
   function adopt(connected: Socket) {
     broken = undefined
     valve = throttle(connected)
@@ -127,8 +127,8 @@ export interface ConnectionPool {
 }
 
 /**
- * Keeps the connections to each origin; their number follows the load. One undici client each instead of its pool, because a
- * pool hides which connection serves which call, and so can neither hold back nor end just that one.
+ * Keeps the connections to each origin; their number follows the load. One undici client each instead of its pool, because undici's pool does
+ * not tell which connection serves which call, so that a single call could be neither held back nor ended.
  */
 export function createConnectionPool(terms: ConnectionTerms): ConnectionPool {
   const idle = new Map<string, PooledConnection[]>()

@@ -4,13 +4,13 @@ import type { ByteStream } from '../../../src/index.ts'
 
 type Open = (first: Uint8Array) => Transform
 
-const FLUSH = { flush: zlib.constants.Z_SYNC_FLUSH } // each chunk of a stream comes out when it has come in
+const FLUSH = { flush: zlib.constants.Z_SYNC_FLUSH } // each compressed chunk is decompressed at once
 const DEFLATE_HEADER = 8
 
 const decoders: Record<string, Open | undefined> = {
   gzip: () => zlib.createGunzip(FLUSH),
   'x-gzip': () => zlib.createGunzip(FLUSH),
-  // The name means zlib's format; some servers send the bare one.
+  // `deflate` means the zlib format, but some servers send raw deflate data.
   deflate: ([first = 0]) =>
     (first & 0x0f) === DEFLATE_HEADER ? zlib.createInflate(FLUSH) : zlib.createInflateRaw(FLUSH),
   br: () => zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH }),
@@ -30,7 +30,7 @@ export function decodeBody(source: ByteStream, contentEncoding: string | string[
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name && name !== 'identity')
-  return names.length === 0 ? undefined : names.reduceRight(decode, source) // they were applied from left to right
+  return names.length === 0 ? undefined : names.reduceRight(decode, source) // encodings are listed in the order in which they were applied
 }
 
 function decode(source: ByteStream, name: string): ByteStream {
@@ -44,7 +44,7 @@ function decode(source: ByteStream, name: string): ByteStream {
     if (!first) return undefined
     decoder = open?.(first)
     const input = Readable.from(following(first, source), { objectMode: false })
-    return decoder && pipeline(input, decoder, () => {})[Symbol.asyncIterator]() // the iterator rejects as well
+    return decoder && pipeline(input, decoder, () => {})[Symbol.asyncIterator]() // errors reach the reader by the iterator
   }
 
   return {

@@ -51,19 +51,19 @@ export interface Engine {
 const READ_AHEAD = 8 * 1024
 
 /**
- * Reads from all sockets into one block, and keeps a copy of just what has come. Node would read up to 64 KiB at once, and a stream that its
- * client does not read holds several reads.
+ * Reads from all sockets into one shared block, and copies only the bytes that arrived. Node would allocate 64 KiB for each read, and a
+ * stream that its client does not read holds several of them.
  */
 const onread = {
   buffer: Buffer.allocUnsafeSlow(READ_AHEAD),
   callback(this: Socket, size: number, buffer: Uint8Array): boolean {
-    const copy = Buffer.allocUnsafeSlow(size) // not of the pool, a block of which would be kept with it
+    const copy = Buffer.allocUnsafeSlow(size) // not from Node's pool, since the copy would keep a whole block of it
     copy.set(buffer.subarray(0, size))
     return this.push(copy)
   },
 }
 
-/** Makes the engine. It is loaded with the first call, since undici takes its time. */
+/** Makes the engine. It is loaded with the first call, since loading undici is slow. */
 export async function createEngine({ dispatcher, connect = {} }: EngineOptions): Promise<Engine> {
   const { Client, buildConnector } = await loadUndici()
   const socketOptions = { highWaterMark: READ_AHEAD, onread, ...connect }
@@ -89,7 +89,8 @@ export async function createEngine({ dispatcher, connect = {} }: EngineOptions):
     },
     async fetch(input, init) {
       if (!dispatcher) agent ??= openAgent()
-      const through: object = { ...init, dispatcher: dispatcher ?? (await agent) } // Node's fetch takes it, its types do not know it
+      // Node's fetch accepts `dispatcher`, though its types do not have it
+      const through: object = { ...init, dispatcher: dispatcher ?? (await agent) }
       return fetch(input, through)
     },
     close() {

@@ -49,7 +49,7 @@ function startLater(engine: Promise<Engine>, call: UpstreamCall): PendingAnswer 
     return started.answer
   }
   const answer = start()
-  answer.catch(() => {}) // whoever has cancelled may not look any more
+  answer.catch(() => {}) // after a cancellation the caller may not handle the rejection
   return {
     answer,
     cancel(reason) {

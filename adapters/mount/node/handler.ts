@@ -11,7 +11,7 @@ import { refuse } from './refuse.ts'
 import { parseTarget } from './target.ts'
 import { hasLargeRest, sendWhole } from './whole.ts'
 
-/** Sends a reply and owns its stream, which is always read to its end or cancelled. */
+/** Sends a reply. Its stream is always read to the end or cancelled. */
 function sendReply(exchange: NodeExchange, req: IncomingMessage, res: ServerResponse, reply: Reply): void {
   const { status, headers, body } = reply
   const isOver = res.headersSent || res.writableEnded

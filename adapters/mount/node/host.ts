@@ -12,7 +12,7 @@ export function isHost(host: string): boolean {
   return true
 }
 
-/** Does the request name its host more than once? Node keeps the first, and what stands before the gateway may have read the last. */
+/** Does the request have more than one `Host` header? Node keeps the first, and a proxy before the gateway may have checked the last. */
 export function hasTwoHosts({ rawHeaders = [] }: Partial<Pick<IncomingMessage, 'rawHeaders'>>): boolean {
   let found = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -7,8 +7,9 @@ import type { RequestTarget } from './target.ts'
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
 /**
- * Calls back when the socket closes; answers how to stop. For requests that wait behind another answer on one connection:
- * their own response hears nothing until its turn. One listener a socket, however many wait.
+ * Calls `listener` when the socket closes; returns the function that removes it. Needed for pipelined requests: the response of a request
+ * that waits behind another one on the same connection emits no `close` before its turn. Each socket has one listener, however many requests
+ * wait.
  */
 function onSocketClose(socket: Socket, listener: () => void): () => void {
   const listeners = waiting.get(socket) ?? watch(socket)
@@ -26,15 +27,15 @@ function watch(socket: Socket): Set<() => void> {
 }
 
 /**
- * A Node request as an exchange. Builds no Fetch object unless a function of the host needs one. A class, because one is made for each
- * request and lives as long.
+ * A Node request as an exchange. Builds no Fetch object unless a function of the host needs one. A class, because an object of it is made for
+ * each request.
  */
 export class NodeExchange implements Exchange {
   readonly method: string
   readonly path: string
   readonly query: string
   declare readonly upstream?: UpstreamFetch
-  /** Has the client left before its answer was complete? */
+  /** Has the client disconnected before its response was complete? */
   gone = false
   readonly #req: IncomingMessage
   readonly #parsed: boolean
@@ -52,7 +53,7 @@ export class NodeExchange implements Exchange {
   }
 
   header(name: string): string | undefined {
-    const value: unknown = this.#req.headers[name] // may be something else: `constructor`
+    const value: unknown = this.#req.headers[name] // a name such as `constructor` finds a member of the prototype
     if (this.#parsed && isOfTheWire(name)) return undefined
     if (typeof value === 'string') return value
     return Array.isArray(value) ? value.join(', ') : undefined
@@ -93,7 +94,7 @@ export class NodeExchange implements Exchange {
     return new Request(url, { method: this.method, headers, signal: abort.signal })
   }
 
-  /** Marks the answer as complete: a closed connection no longer means that the client left. */
+  /** Marks the response as complete: from now on a closed connection does not mean that the client gave up. */
   settle(): void {
     this.#listeners = undefined
   }
@@ -104,7 +105,7 @@ export class NodeExchange implements Exchange {
     if (!listeners) return
     this.gone = true
     this.#listeners = undefined
-    for (const listener of [...listeners]) listener() // one may stop itself or another
+    for (const listener of [...listeners]) listener() // a listener may remove itself or another one
   }
 }
 
@@ -117,5 +118,5 @@ function watchClient(exchange: NodeExchange, req: IncomingMessage, res: ServerRe
   res.on('close', onClose)
 }
 
-/** Does the header describe the original bytes, which a body parser of the host has replaced? */
+/** Does the header describe the bytes on the wire, which no longer hold once a body parser of the host has read them? */
 const isOfTheWire = (name: string): boolean => name === 'content-encoding' || name === 'content-length'

@@ -13,7 +13,7 @@ function cut(res: ServerResponse): void {
     res.destroy()
     return
   }
-  // Before HTTP/1.1 the end of the connection is the end of the body: only a reset tells a cut from it.
+  // In HTTP/1.0 a body ends with the connection, so that only a reset shows that it was cut.
   const canReset = res.req.httpVersion === '1.0' && !('encrypted' in socket)
   const kill = () => {
     clearTimeout(timer)
@@ -29,8 +29,8 @@ function cut(res: ServerResponse): void {
 export const WRITE_AHEAD = 16 * 1024
 
 /**
- * Writes a stream to a response whose head is set, at the client's pace, each chunk as it arrives. When the client leaves, the stream is
- * cancelled; when the stream fails, the connection is broken off, so that no client takes it for an end.
+ * Writes a stream to a response whose head is set, at the client's pace, each chunk as it arrives. When the client disconnects, the stream is
+ * cancelled; when the stream fails, the connection is broken off, so that the client does not take the failure for a normal end.
  */
 export async function pump(exchange: NodeExchange, res: ServerResponse, body: ByteStream): Promise<void> {
   exchange.onAbort(() => body.cancel())
@@ -39,31 +39,31 @@ export async function pump(exchange: NodeExchange, res: ServerResponse, body: By
   try {
     for (let chunk = await body.next(); chunk; chunk = await body.next()) {
       await turnEnd()
-      if (exchange.gone || res.writableEnded) return body.cancel() // or the host has ended the response by itself
+      if (exchange.gone || res.writableEnded) return body.cancel() // the host may have ended the response itself
       const hasRoom = write(res, chunk)
       flush?.()
       if (hasRoom !== undefined) await hasRoom
     }
     if (!exchange.gone) res.end()
   } catch {
-    cut(res) // the reason was the gateway's to report
+    cut(res) // the gateway has reported the error already
   } finally {
     exchange.settle()
   }
 }
 
 /**
- * Writes a chunk; resolves when there is room for another: a host's server may take more ahead than ours. Never, when the client leaves
- * meanwhile.
+ * Writes a chunk. Resolves when there is room for another; a host's server may buffer more than the gateway's own. Does not resolve when the
+ * client disconnects meanwhile.
  */
 function write(res: ServerResponse, chunk: Uint8Array): Promise<void> | undefined {
   const isMuch = res.writableLength + chunk.length > WRITE_AHEAD
-  // Middleware that has put its own `write` there may not call back.
+  // Middleware that has replaced `write` may not call its callback.
   if (isMuch && !Object.hasOwn(res, 'write')) return new Promise((resolve) => void res.write(chunk, () => resolve()))
   return res.write(chunk) ? undefined : new Promise((resolve) => void res.once('drain', resolve))
 }
 
-/** Sends the head, with the chunks that are there already. */
+/** Sends the headers, together with the chunks that have arrived already. */
 function sendHead(res: ServerResponse): void {
   const { socket } = res
   socket?.cork()

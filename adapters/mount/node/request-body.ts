@@ -12,8 +12,8 @@ interface ParsedMessage extends IncomingMessage {
 export const isParsed = (req: ParsedMessage): boolean => req.readableDidRead
 
 /**
- * Reads a request's body once. Rejects with `PAYLOAD_TOO_LARGE` as soon as more than `maxBytes` are announced or have come,
- * and stops reading there; with `CLIENT_CLOSED_REQUEST` when the client leaves, which `onAbort` tells.
+ * Reads a request's body once. Rejects with `PAYLOAD_TOO_LARGE` as soon as more than `maxBytes` are announced or have come, and stops reading
+ * there; with `CLIENT_CLOSED_REQUEST` when the client disconnects, of which `onAbort` informs.
  */
 export function readBody(
   req: IncomingMessage,
@@ -26,14 +26,14 @@ export function readBody(
     const parts: Uint8Array[] = []
     let size = 0
     const forget = onAbort(() => reject(gatewayError('CLIENT_CLOSED_REQUEST')))
-    /** The listeners would keep the body as long as the request lives, and that is as long as a stream. */
+    /** Removes the listeners, which would otherwise keep the body in memory until the response ends. */
     const stop = () => {
       forget()
       req.off('data', onData)
       req.off('end', onEnd)
     }
     const onData = (chunk: Buffer | string) => {
-      const part = typeof chunk === 'string' ? Buffer.from(chunk) : chunk // a host may have called setEncoding
+      const part = typeof chunk === 'string' ? Buffer.from(chunk) : chunk // the host may have called `setEncoding`
       size += part.length
       parts.push(part)
       if (size <= maxBytes) return
@@ -67,7 +67,7 @@ function toBytes(body: unknown): Uint8Array | undefined {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-/** A host that keeps what it has parsed where the request does not show it: Fastify, or Koa after a body parser. */
+/** The message for hosts that keep the parsed body outside the Node request: Fastify, and Koa after a body parser. */
 const PARSED_ELSEWHERE =
   'The request body was read before it came to the gateway. Mount the gateway before whatever reads it. ' +
   'In Fastify, whose parsers have read the body of a hijacked request, as a plugin without them: ' +

@@ -12,10 +12,10 @@ const reasons: Record<string, string> = {
   EADDRNOTAVAIL: 'cannot be opened: the address is not one of this machine.',
 }
 
-/** Starts listening; resolves to the address. Rejects with a message that says what is wrong; `code` is Node's. */
+/** Starts listening; resolves to the address. Rejects with a message that says what is wrong, and with the `code` of Node's error. */
 function listen(server: Server, port: number, hostname: string): Promise<{ url: string; port: number }> {
   return new Promise((resolve, reject) => {
-    // Text that is no number, as callers without types give it, would make a socket of that name in the folder.
+    // Node would take text that is no number for the path of a Unix socket.
     if (!/^\d{1,5}$/.test(`${port}`) || port > 65_535)
       throw new TypeError('port must be a whole number from 0 to 65535, 0 for any free one.')
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, port, hostname)))
@@ -44,7 +44,7 @@ const SWEEP_MS = 50
 
 /** The options of `serveNode`. */
 export interface ServeNodeOptions extends NodeHandlerOptions, ListenOptions {
-  /** The advice for a client whose `Host` is refused. Default: to name it in `allowedHosts`. */
+  /** The advice in the response to a client whose `Host` is refused. Default: add the host to `allowedHosts`. */
   hostAdvice?: string
 }
 

@@ -1,9 +1,9 @@
 let current: Promise<void> | undefined
 
 /**
- * Resolves when the event loop has handled all that came in its present turn, for everybody who waits at once.
- * What is written to sockets then goes out in one go, and wakes whoever is at the other end once a turn instead of once a write: under load
- * that halves the cost of a request. When little happens a turn is over at once.
+ * Resolves for all callers together when the event loop has handled the events of its current turn. What is then written to sockets is sent
+ * in one go, and wakes the process at the other end once a turn instead of once a write: under load that halves the cost of a request.
+ * Without load a turn ends at once.
  */
 export function turnEnd(): Promise<void> {
   current ??= new Promise((resolve) => {

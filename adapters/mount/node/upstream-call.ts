@@ -7,7 +7,7 @@ import { decodeBody } from './decode.ts'
 /** Headers as undici hands them out: names in lower case. */
 type RawHeaders = Record<string, string | string[] | undefined>
 
-/** Headers about the bytes on the wire, which do not hold for decompressed ones. */
+/** Headers about the bytes on the wire, which are wrong for a decompressed body. */
 const WIRE_ONLY = new Set(['content-encoding', 'content-length', 'transfer-encoding'])
 
 /** An answer over undici's headers. `isDecoded` hides the headers that described the body before it was decompressed. */
@@ -25,7 +25,7 @@ class NodeAnswer implements UpstreamAnswer {
   }
 
   header(name: string): string | undefined {
-    const value: unknown = this.#isHidden(name) ? undefined : this.#raw[name] // may be something else: `constructor`
+    const value: unknown = this.#isHidden(name) ? undefined : this.#raw[name] // a name such as `constructor` finds a member of the prototype
     if (typeof value === 'string') return value
     return Array.isArray(value) ? value.join(', ') : undefined
   }
@@ -64,14 +64,14 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
   #error: Error | undefined
   isOver = false
 
-  /** Without a connection the call goes through the dispatcher of the host, and is paced as undici does it. */
+  /** Without a connection the call goes through the dispatcher of the host, and undici paces its body. */
   constructor(connection?: PooledConnection) {
     this.#connection = connection
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
-    this.answer.catch(ignore) // whoever has cancelled may not look any more
+    this.answer.catch(ignore) // after a cancellation the caller may not handle the rejection
   }
 
   static failed(error: Error): UpstreamCallUnderWay {
@@ -86,7 +86,7 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
   }
 
   onResponseStart(_: Controller, status: number, headers: RawHeaders): void {
-    if (status < 200) return // informational
+    if (status < 200) return // an informational response, such as 103
     try {
       const decoded = decodeBody(this.#body, headers['content-encoding'])
       this.#resolve(new NodeAnswer(status, headers, decoded ?? this.#body, decoded !== undefined))
@@ -116,7 +116,7 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
   }
 
   cancel(reason?: unknown): void {
-    if (this.isOver) return // most translated streams are cancelled after their end, and an error costs its stack trace
+    if (this.isOver) return // most translated streams are cancelled after their end, and making an error with its stack trace is slow
     this.#fail(reason instanceof Error ? reason : new DOMException('The call was cancelled.', 'AbortError'))
   }
 
@@ -136,7 +136,7 @@ export class UpstreamCallUnderWay implements Dispatcher.DispatchHandler, Pending
     this.#error = error
     this.#reject(error)
     this.#body.end(error)
-    this.#controller?.abort(error) // nothing happens to a call that undici has ended itself
+    this.#controller?.abort(error) // without effect on a call that undici has ended itself
     this.#connection?.drop()
   }
 }

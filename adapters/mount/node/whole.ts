@@ -10,12 +10,15 @@ export interface WholeReply {
 
 /** A request body of up to this size is read to its end, so that the connection can be used again. */
 const SMALL_BODY = 64 * 1024
-/** How long a client may go on sending after its answer: one that is cut off sooner finds a reset instead of the answer. */
+/**
+ * How long a client may go on sending its request after the response was sent. If the connection were closed at once, the client would get a
+ * reset instead of the response.
+ */
 const LINGER_MS = 500
 
-/** Sends a reply with its length. When much of the request has not been read, the connection ends with it. */
+/** Sends a reply with its length. When much of the request body has not been read, the connection is closed afterwards. */
 export function sendWhole(req: IncomingMessage, res: ServerResponse, { status, headers, body }: WholeReply): void {
-  // Under load { ...headers } came to have a new hidden class each time (Node 20): garbage that only a major collection takes away.
+  // Under load `{ ...headers }` gets a new hidden class each time (Node 20), which only a major garbage collection frees.
   const out = Object.assign({}, headers)
   if (body !== undefined) out['content-length'] ??= typeof body === 'string' ? Buffer.byteLength(body) : body.length
   else if (status !== 204 && status !== 304 && req.method !== 'HEAD') out['content-length'] ??= 0
@@ -34,7 +37,7 @@ export function hasLargeRest(req: IncomingMessage): boolean {
   return !(Number(length) <= SMALL_BODY)
 }
 
-/** The answer is whole by its length; the connection stays a moment for a client that still sends, and none of that is kept. */
+/** Sends the response, whose length is known, and keeps the connection open for a moment, discarding what the client still sends. */
 function endSlowly(req: IncomingMessage, res: ServerResponse, body: string | Uint8Array | undefined): void {
   if (body) res.write(body)
   else res.flushHeaders()

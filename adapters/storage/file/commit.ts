@@ -16,8 +16,8 @@ export interface Changes {
 }
 
 /**
- * Writes the next version of the store: temporary file, fsync, rename; the current version becomes the previous one. At return
- * everybody sees it, and it is durable after `syncFolder`. `base` is used up by it. Throws what the file system throws.
+ * Writes the next version of the store: temporary file, fsync, rename; the current version becomes the previous one. When it resolves, every
+ * process sees the new version; it is durable after `syncFolder`. `base` must not be used afterwards. Throws what the file system throws.
  */
 export async function commit(
   place: { folder: Folder; lock: Lock; now: number },
@@ -42,7 +42,7 @@ export async function commit(
   return { revision, table, pages, secretMark, header, stamp }
 }
 
-/** Creates a file (0600) with these bytes on the disk, not in a cache. Throws when there is one already. */
+/** Creates a file (0600) and flushes its bytes to the disk. Throws when the file exists already. */
 export async function writeDurably(path: string, bytes: Uint8Array | readonly Uint8Array[]): Promise<FileStamp> {
   const file = await open(path, 'wx', 0o600)
   try {
@@ -54,9 +54,9 @@ export async function writeDurably(path: string, bytes: Uint8Array | readonly Ui
   }
 }
 
-/** Makes the names in the folder durable. Throws `STORAGE_UNWRITABLE`. */
+/** Flushes the folder to the disk, so that renames in it are durable. Throws `STORAGE_UNWRITABLE`. */
 export async function syncFolder({ path }: Folder): Promise<void> {
-  if (process.platform === 'win32') return // it cannot open folders
+  if (process.platform === 'win32') return // Windows cannot open folders
   try {
     const folder = await open(path, 'r')
     await folder.sync().finally(() => folder.close())
@@ -65,7 +65,7 @@ export async function syncFolder({ path }: Folder): Promise<void> {
   }
 }
 
-/** Gives a file a second name; a copy where it must not have one. */
+/** Gives a file a second name by a hard link; makes a copy where links are not allowed. */
 export async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to)

@@ -8,19 +8,19 @@ export interface Folder {
   readonly path: string
   /** The data: one header line, then JSON. */
   readonly store: string
-  /** The version before it. */
+  /** The previous version of the data. */
   readonly previous: string
   readonly secret: string
-  /** A folder that holds one folder, its holder's, while somebody writes. */
+  /** The lock: a folder that contains the folder of its holder while a process writes. */
   readonly lock: string
-  /** Where a store that could not be read is kept aside. */
+  /** A new path at which a store file that cannot be read is kept. */
   aside(): string
 }
 
-/** How every name of a store that was kept aside begins. */
+/** The prefix of the names of store files that could not be read and were kept. */
 export const ASIDE = 'store.corrupt-'
 
-/** The names below `path`, which need not exist yet. */
+/** The paths below `path`, which need not exist yet. */
 export function folderAt(path: string): Folder {
   const at = (name: string) => join(resolve(path), name)
   return {
@@ -47,7 +47,7 @@ export async function prepareFolder({ path }: Folder): Promise<void> {
   })
 }
 
-/** One level after the other: `recursive` of Node 20 never comes back from a place like `/proc/x`, where nothing can be made. */
+/** Creates one level after the other: with `recursive`, Node 20 never returns for a path such as `/proc/x`, where no folder can be created. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 })
@@ -59,13 +59,13 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** The path of the store, or a part of it, is a file. */
+/** The error for a path that is a file, or that leads through one. */
 function fileError(path: string, cause: unknown): Error {
   const what = hasCode(cause, 'EEXIST') ? `${path} is a file` : `a part of ${path} is a file`
   return storageError('STORAGE_UNWRITABLE', `The store cannot be written: ${what}. Name a folder instead.`, cause)
 }
 
-/** A failing file system as an error with a name and the system's own words. */
+/** The error for a failure of the file system, with a code and the system's own message. */
 export function folderError(code: StorageErrorCode, path: string, cause: unknown): Error {
   const what = code === 'STORAGE_UNREADABLE' ? 'read' : 'written'
   const reason = cause instanceof Error ? cause.message : String(cause)

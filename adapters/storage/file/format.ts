@@ -7,12 +7,12 @@ import { decodePages, type Page } from './pages.ts'
 export interface Contents {
   /** Counts commits. */
   readonly revision: number
-  /** Tells whether `secret` is the one that belongs to this store; absent until one was made. */
+  /** Shows whether the secret beside the data belongs to this store; absent until a secret was made. */
   readonly secretMark?: string | undefined
   readonly pages: readonly Page[]
 }
 
-/** What the bytes of a store file are. */
+/** The result of decoding a store file. */
 export type Decoded =
   | ({ kind: 'good'; header: string; rows: Map<string, Row> } & Contents)
   | { kind: 'corrupt'; reason: string }
@@ -20,14 +20,14 @@ export type Decoded =
 
 /** The schema that this code writes. The header line and its checksum are the same in every schema. */
 export const SCHEMA = 1
-/** No header line is longer. */
+/** The longest header line, in bytes. */
 export const MAX_HEADER_BYTES = 128
 
 const HEADER = /^signalbox-store (\d{1,9}) (\d{1,15}) ([0-9a-f]{64})\n/
 
 /**
  * The bytes of a store file, to be written one after the other: `signalbox-store <schema> <revision> <sha256>` and a line of JSON for each
- * row. Lets others get their turn between pages.
+ * row. Yields to other work between pages.
  */
 export async function encodeStore(
   { revision, secretMark, pages }: Contents,
@@ -45,7 +45,7 @@ export async function encodeStore(
   return { parts: [Buffer.from(header), ...body], header }
 }
 
-/** Reads a store file back. One bit more, less or other than what was written is `corrupt`. */
+/** Reads a store file back. A file that differs in a single bit from what was written is `corrupt`. */
 export function decodeStore(bytes: Buffer): Decoded {
   const start = bytes.toString('latin1', 0, MAX_HEADER_BYTES)
   const [header, schema, revision, sum] = HEADER.exec(start) ?? []
@@ -71,7 +71,7 @@ const startChecksum = (schema: string, revision: string): Hash => createHash('sh
 
 function parseBody(body: Buffer) {
   const start = body.indexOf(ROWS) + ROWS.length
-  // The checksum vouches for the shape: these bytes were written by `encodeStore`.
+  // The checksum shows that `encodeStore` has written these bytes, so that they have this shape.
   const { secretMark } = JSON.parse(`${body.toString('utf8', 0, start)}]}`) as { secretMark: string | null }
   return { secretMark: secretMark ?? undefined, ...decodePages(body.subarray(start, body.length - END.length)) }
 }

@@ -7,14 +7,15 @@ import { type Folder, folderError, hasCode } from './folder.ts'
 import { isGone, newToken, processOf } from './owner.ts'
 
 /*
- * Not `proper-lockfile`: there a holder that was paused past its time, or whose event loop was blocked, still renames its file over
- * the work of its successor and learns of the loss afterwards. Here the temporary file lies inside the lock, in a folder with a name
- * that is used once, and breaking the lock removes that folder: the rename which commits succeeds only for the one who holds the lock.
+ * The package `proper-lockfile` is not used: with it, a holder that was paused for longer than the lock lasts, or whose event loop was
+ * blocked, still renames its file over that of its successor, and learns only afterwards that it had lost the lock. Here the temporary file
+ * lies inside the lock, in a folder with a name that is used once, and breaking the lock removes that folder: the rename that commits
+ * succeeds only for the process that holds the lock.
  */
 
 /** The right to write, until `release`. */
 export interface Lock {
-  /** Where a file lies that can be moved to its place only while the lock is held. */
+  /** The path of a temporary file inside the lock, which can be moved to its place only while the lock is held. */
   inside(name: string): string
   isHeld(): Promise<boolean>
   release(): Promise<void>
@@ -23,13 +24,13 @@ export interface Lock {
 /** When a lock is taken over, and when waiting for it is given up; times in ms. */
 export interface LockOptions {
   logger: Logger
-  /** A holder that shows no sign of life for so long has lost it. */
+  /** A holder that has not renewed the lock for this long has lost it. */
   staleMs: number
-  /** `STORAGE_LOCKED` after so long. */
+  /** How long to wait for the lock before `STORAGE_LOCKED` is thrown. */
   timeoutMs: number
 }
 
-/** Waits for the lock. A holder whose process is gone, or whose heart has stopped, loses it. */
+/** Waits for the lock. A holder whose process has ended, or that no longer renews the lock, loses it. */
 export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: LockOptions): Promise<Lock> {
   const token = newToken()
   const staging = join(folder.path, `lock.${token}`)
@@ -51,7 +52,7 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
       await clear(join(folder.lock, holder))
     } else await sleep(2 + Math.random() * 8)
   }
-  const beat = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => {}), staleMs / 5) // lost: the commit tells
+  const beat = setInterval(() => void utimes(own, new Date(), new Date()).catch(() => {}), staleMs / 5) // when the lock is lost, the commit fails
   beat.unref()
 
   return {
@@ -60,11 +61,11 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
     async release() {
       clearInterval(beat)
       await clear(own)
-      await rmdir(folder.lock).catch(() => {}) // somebody else is in already
+      await rmdir(folder.lock).catch(() => {}) // fails when another process has taken the lock already
     },
   }
 
-  /** Moving a folder onto one that is not empty fails: whoever moves in first holds the lock. */
+  /** Moving a folder onto one that is not empty fails: the process that moves its folder in first holds the lock. */
   async function moveIn(): Promise<boolean> {
     try {
       if (!isStaged) await mkdir(join(staging, token), { recursive: true, mode: 0o700 })
@@ -72,10 +73,10 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
       await rename(staging, folder.lock)
       return true
     } catch (error) {
-      isStaged = !hasCode(error, 'ENOENT') // somebody took this process for gone and swept
+      isStaged = !hasCode(error, 'ENOENT') // another process has removed the folder, as if this process had ended
       if (!isStaged || hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false
       if (hasCode(error, 'EPERM') && (await exists(folder.lock))) {
-        await rmdir(folder.lock).catch(() => {}) // Windows moves onto no folder, be it empty; one that is held stays
+        await rmdir(folder.lock).catch(() => {}) // Windows moves no folder onto an empty one; a lock that is held is not empty
         return false
       }
       await clear(staging)
@@ -84,13 +85,13 @@ export async function takeLock(folder: Folder, { logger, staleMs, timeoutMs }: L
   }
 }
 
-/** Removes a holder's folder with what lies in it; once it is gone nothing can be moved out of it any more. */
+/** Removes a holder's folder with its files. Afterwards that holder can no longer commit, since no file can be moved out of the folder. */
 export async function clear(path: string): Promise<void> {
   for (let round = 0; round < 10; round++) {
     const names = await readdir(path).catch(() => [])
     for (const name of names) await remove(join(path, name))
     const error: unknown = await rmdir(path).catch((reason: unknown) => reason)
-    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) return // else its holder woke up and has put something there
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST')) return // otherwise its holder has resumed and has created a file there
   }
 }
 
@@ -100,7 +101,10 @@ async function remove(path: string): Promise<void> {
   )
 }
 
-/** Has a folder not been touched for `staleMs` of this process's own time? Clocks of other machines do not matter. */
+/**
+ * Makes a function that tells whether a folder has not changed for `staleMs`, measured by the clock of this process alone: clocks of other
+ * machines may differ.
+ */
 function createStaleness(staleMs: number): (path: string) => Promise<boolean> {
   let seen = ''
   let since = 0

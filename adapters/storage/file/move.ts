@@ -11,8 +11,8 @@ export interface MoveOptions {
 }
 
 /**
- * Moves a file to its place. On Windows whoever has one of the two open is in the way, and a virus scanner has every new file open for
- * a moment: there it is tried again for a second. Throws what the file system throws.
+ * Moves a file to its place. On Windows a move fails while another process has one of the two files open, as a virus scanner does with every
+ * new file for a moment: there it is tried again for a second. Throws what the file system throws.
  */
 export async function move(from: string, to: string, options: MoveOptions = {}): Promise<void> {
   const { attempts = process.platform === 'win32' ? 50 : 1, pauseMs = 20, rename: once = rename } = options

@@ -6,7 +6,7 @@ import { hasCode } from './folder.ts'
 
 let place: string | undefined
 
-/** A name that nobody used before, telling which process of which machine made it. */
+/** A name that was never used before, from which `isGone` can tell the process and the machine that made it. */
 export function newToken(): string {
   return `${process.pid}.${thisPlace()}.${randomBytes(6).toString('hex')}`
 }
@@ -16,7 +16,7 @@ export function processOf(token: string): string {
   return token.split('.')[0] ?? ''
 }
 
-/** Is the process that made this token known to be gone? `false` where that cannot be told. */
+/** Has the process that made this token certainly ended? `false` where that cannot be known. */
 export function isGone(token: string): boolean {
   const [pid = '', from] = token.split('.')
   if (from !== thisPlace() || !/^\d+$/.test(pid)) return false
@@ -28,7 +28,7 @@ export function isGone(token: string): boolean {
   }
 }
 
-/** Where process ids mean the same: one start of one machine, and there one namespace of processes. */
+/** Identifies the place within which process ids are unique: one boot of one machine, and one process namespace in it. */
 function thisPlace(): string {
   place ??= createHash('sha256')
     .update([hostname(), attempt(bootId), attempt(processNamespace)].join(' '))
@@ -44,6 +44,6 @@ function attempt(read: () => string): string {
   try {
     return read()
   } catch {
-    return '' // only Linux has these
+    return '' // only Linux has these files
   }
 }

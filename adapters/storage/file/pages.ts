@@ -4,7 +4,7 @@ import type { Row } from '../lib/row-operations.ts'
 export interface Page {
   /** In ascending order. */
   readonly keys: readonly string[]
-  /** For each row `,`, a line break and its JSON, in which there is none. */
+  /** For each row a `,`, a line break, and its JSON, which contains no line break. */
   readonly bytes: Buffer
 }
 
@@ -13,11 +13,11 @@ export type RowChanges = ReadonlyMap<string, Row | undefined>
 
 /** Encoding a page takes about a millisecond; with smaller ones, writing takes longer. */
 const PAGE_BYTES = 256 * 1024
-/** A page of more is divided. Far enough from the size of a new one that it is not divided with each row. */
+/** A larger page is divided: twice `PAGE_BYTES`, so that a fresh page is not divided again at once. */
 const MOST_BYTES = 2 * PAGE_BYTES
 const BREAK = ',\n'
 
-/** The pages after changes to their rows, which `rowOf` answers. Those that no change falls into stay what they are. */
+/** The pages after changes to their rows, which `rowOf` returns. Pages without a changed row are returned as they are. */
 export function changePages(
   pages: readonly Page[],
   changes: RowChanges,
@@ -37,7 +37,7 @@ export function changePages(
   })
 }
 
-/** The pages of these rows, of about the same size; what is `undefined` is left out. */
+/** The pages of these rows, of about the same size; rows that are `undefined` are left out. */
 export function encodePages(rows: RowChanges): Page[] {
   const keys: string[] = []
   const lines: string[] = []
@@ -62,7 +62,7 @@ export function encodePages(rows: RowChanges): Page[] {
   return pages
 }
 
-/** Reads the bytes of pages back, the `,` before the first row left out. Throws what `JSON.parse` throws. */
+/** Decodes the bytes of pages, given without the `,` before the first row. Throws what `JSON.parse` throws. */
 export function decodePages(bytes: Buffer): { rows: Map<string, Row>; pages: readonly Page[] } {
   const rows = new Map<string, Row>()
   const pages: Page[] = []
@@ -82,7 +82,7 @@ export function decodePages(bytes: Buffer): { rows: Map<string, Row>; pages: rea
     if (keys.length > 0) pages.push({ keys, bytes: start > 0 ? own : Buffer.concat([COMMA, own]) })
     start = end
   }
-  return { rows, pages: isSorted ? pages : encodePages(rows) } // they lay in no order before there were pages
+  return { rows, pages: isSorted ? pages : encodePages(rows) } // releases without pages wrote rows in no order
 }
 
 const EMPTY: Page = { keys: [], bytes: Buffer.alloc(0) }
@@ -95,7 +95,7 @@ function encodeRow(key: string, { value, version, expiresAt }: Row): string {
 }
 
 function decodeRows(lines: string): Array<[string, Row]> {
-  // The checksum vouches for the shape: `encodeRow` wrote these lines.
+  // The checksum shows that `encodeRow` has written these lines, so that they have this shape.
   const rows = JSON.parse(`[${lines}]`) as [string, string, string, number?][]
   return rows.map(([key, value, version, expiresAt]) => [
     key,

@@ -7,7 +7,7 @@ import { SCHEMA } from './format.ts'
 import type { Lock } from './lock.ts'
 import { emptySnapshot, type Reading, readSnapshot, type Snapshot } from './snapshot.ts'
 
-/** Nothing to read: is that a store that was never written, or one that was lost? */
+/** There is no store file: was the store never written, rather than lost? */
 async function isNewFolder(folder: Folder): Promise<boolean> {
   const names = await readdir(folder.path)
   const traces = [folder.previous, folder.secret].map((path) => path.slice(folder.path.length + 1))
@@ -15,10 +15,10 @@ async function isNewFolder(folder: Folder): Promise<boolean> {
 }
 
 /**
- * The store as the file has it; under the lock also one that must be restored first: from what this process holds (`known`) or from
- * the previous version, whichever is newer, with the bad file kept aside and a loud word. Where no previous version tells how new
- * `known` is, `isLast` must vouch for it. Throws `STORAGE_CORRUPT`, `STORAGE_MISSING`
- * or `STORAGE_NEWER_VERSION` and leaves every byte where it is when there is nothing to restore from.
+ * Reads the store file. Under the lock, a file that cannot be read is restored from what this process has in memory (`known`) or from the
+ * previous version, whichever is newer; the bad file is kept under another name, and the logger gets an error. Without a previous version
+ * `known` is used only when `isLast` is true. Throws `STORAGE_CORRUPT`, `STORAGE_MISSING` or `STORAGE_NEWER_VERSION` and changes no file when
+ * there is nothing to restore from.
  */
 export async function readOrRestore(place: {
   folder: Folder
@@ -42,7 +42,7 @@ export async function readOrRestore(place: {
 
   const aside = current.kind === 'corrupt' ? folder.aside() : undefined
   if (aside) await linkOrCopy(folder.store, aside)
-  // Without a stamp the current file, which is bad, does not become the previous one.
+  // Without a stamp `commit` does not keep the current, unreadable file as the previous version.
   const restored = await commit({ folder, lock, now }, { ...best, stamp: undefined }, {})
   await syncFolder(folder)
   const from =

@@ -10,8 +10,8 @@ import { move } from './move.ts'
 import type { View } from './view.ts'
 
 /**
- * The secret beside the data, made on first use. The store remembers a mark of it: a lost or exchanged secret is an error with a name,
- * never replaced by a new one under which nothing could be opened.
+ * The secret beside the data, made on first use. The store keeps a mark of it: a secret that is missing or was exchanged is an error with a
+ * code. It is never replaced by a new one, with which no stored secret could be opened.
  */
 export async function ownSecret(place: { folder: Folder; view: View; logger: Logger }): Promise<string> {
   const { folder, view, logger } = place
@@ -26,7 +26,7 @@ export async function ownSecret(place: { folder: Folder; view: View; logger: Log
     if (snapshot.secretMark && secret === undefined) throw missingError(folder)
     if (snapshot.secretMark && secret !== undefined && snapshot.secretMark !== markOf(secret))
       throw foreignError(folder)
-    if (snapshot.revision === 0) await write({}) // first, since a secret alone is the sign of a lost store
+    if (snapshot.revision === 0) await write({}) // the store is written first, since a secret without a store means that the store was lost
     if (secret === undefined) {
       secret = await makeSecret(folder, lock)
       logger.info?.('Made a secret for this store. Whoever has it and the store can read the credentials in it.', {
@@ -38,7 +38,10 @@ export async function ownSecret(place: { folder: Folder; view: View; logger: Log
   })
 }
 
-/** Puts back the secret that this process holds when its file is gone: what is written with it could never be opened again. */
+/**
+ * Writes the secret that this process has in memory to its file again, when that file is missing: without it nothing that was encrypted with
+ * it could be opened.
+ */
 export async function restoreSecret(
   secret: string,
   place: { folder: Folder; lock: Lock; logger: Logger },
@@ -82,7 +85,7 @@ async function writeSecret(secret: string, { folder, lock }: { folder: Folder; l
   await writeDurably(temporary, Buffer.from(`${secret}\n`))
   await link(temporary, folder.secret).catch((error: unknown) => {
     if (hasCode(error, 'EEXIST', 'ENOENT')) throw error
-    return move(temporary, folder.secret) // a file system without second names; the lock keeps others away
+    return move(temporary, folder.secret) // a file system without hard links; the lock excludes other processes
   })
   await syncFolder(folder)
 }

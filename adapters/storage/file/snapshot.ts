@@ -5,11 +5,11 @@ import { folderError, hasCode } from './folder.ts'
 import { type Decoded, decodeStore, MAX_HEADER_BYTES } from './format.ts'
 import type { Page } from './pages.ts'
 
-/** A store file as it was read or written, and by what to tell that it has changed. */
+/** A store file as it was read or written, with what shows whether the file has changed since. */
 export interface Snapshot {
   readonly revision: number
   readonly table: Table
-  /** The rows of the table as they lie in the file. */
+  /** The rows of the table as encoded in the file. */
   readonly pages: readonly Page[]
   readonly secretMark: string | undefined
   /** The file's first line; empty when there is no file yet. */
@@ -17,10 +17,10 @@ export interface Snapshot {
   readonly stamp: FileStamp | undefined
 }
 
-/** What the file system says of a file. */
+/** The identity, size and time of a file according to the file system. */
 export interface FileStamp {
   readonly id: string
-  /** False when another file could show the same stamp, because this one was written a moment before it was looked at. */
+  /** False when another version of the file could have the same stamp, because the file was written just before it was checked. */
   isSettled: boolean
 }
 
@@ -34,7 +34,7 @@ export const emptySnapshot = (): Snapshot => ({
   stamp: undefined,
 })
 
-/** What a store file was found to be. */
+/** The result of reading a store file. */
 export type Reading = Exclude<Decoded, { kind: 'good' }> | { kind: 'good'; snapshot: Snapshot } | { kind: 'missing' }
 
 /** Reads a store file. Throws `STORAGE_UNREADABLE` when the system does not let it. */
@@ -59,7 +59,7 @@ async function readStamped(path: string) {
   }
 }
 
-/** Is the file still the one of the snapshot? One look at the folder, and at the header where that could deceive. */
+/** Is the file still that of the snapshot? Compares the stamp, and also the header line when the stamp is not settled. */
 export function isCurrent(path: string, { stamp, header }: Snapshot): boolean {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
@@ -76,7 +76,7 @@ export function isCurrent(path: string, { stamp, header }: Snapshot): boolean {
   }
 }
 
-const SETTLED_MS = 3_000 // more than the coarsest step of a file system's clock
+const SETTLED_MS = 3_000 // more than the coarsest resolution of a file system's times
 
 /** Two versions of a file differ in inode, size or time, unless they were written within one step of the clock. */
 export function stampOf(stats: { ino: bigint; size: bigint; mtimeNs: bigint }): FileStamp {

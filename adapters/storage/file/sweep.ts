@@ -6,7 +6,7 @@ import { isGone } from './owner.ts'
 
 const ABANDONED_MS = 3_600_000
 
-/** Removes what ended processes have left: their locks, and the temporary files in them. Others' are left alone for an hour. */
+/** Removes the locks of processes that have ended, with the temporary files in them. Those of processes that may still run are kept for an hour. */
 export async function sweep({ path, lock }: Folder): Promise<void> {
   const held = (await names(lock)).map((token) => ({ token, at: join(lock, token) }))
   const waiting = (await names(path)).filter((name) => name.startsWith('lock.'))
@@ -14,7 +14,7 @@ export async function sweep({ path, lock }: Folder): Promise<void> {
   for (const { token, at } of [...held, ...staged]) {
     if (isGone(token) || (await isAbandoned(at))) await clear(at)
   }
-  await rmdir(lock).catch(() => {}) // there is none, or somebody holds it
+  await rmdir(lock).catch(() => {}) // fails when there is no lock, or when it is held
 }
 
 const names = (path: string) => readdir(path).catch(() => [])

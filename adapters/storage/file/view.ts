@@ -7,13 +7,13 @@ import { type Lock, type LockOptions, takeLock } from './lock.ts'
 import { readOrRestore } from './recover.ts'
 import { isCurrent, type Snapshot } from './snapshot.ts'
 
-/** The store in memory, kept equal to its file. */
+/** The store in memory, kept up to date with its file. */
 export interface View {
-  /** What the file holds now: one look at it when nothing has changed. */
+  /** The current contents of the file; costs one check of the file when it has not changed. */
   fresh(): Promise<Snapshot>
-  /** Does the work with the lock held, once more from the start when the lock was lost before anything was committed. */
+  /** Runs the work while holding the lock, and once more from the start when the lock was lost before a commit. */
   locked<T>(work: (lock: Lock, snapshot: Snapshot) => Promise<T>): Promise<T>
-  /** Commits changes to the snapshot that `locked` gave. At return they are durable. */
+  /** Commits changes to the snapshot that `locked` has passed. When it resolves, they are durable. */
   commit(lock: Lock, snapshot: Snapshot, changes: Changes): Promise<Snapshot>
 }
 
@@ -21,9 +21,9 @@ export interface ViewOptions extends LockOptions {
   folder: Folder
   logger: Logger
   now(): number
-  /** Sees that what the store relies on lies beside it, before a commit and when the store was restored. */
+  /** Called before a commit and after the store was restored: makes sure that the files which the store needs beside it exist. */
   prepare(lock: Lock): Promise<void>
-  /** Told of each key that somebody else has changed. */
+  /** Called with each key that another process has changed. */
   onChange(key: string): void
   hasListeners(): boolean
 }
@@ -71,7 +71,7 @@ export function createView(options: ViewOptions): View {
       if (known && isKnownCurrent(known)) return known
       const underWay = loading ?? committing
       if (underWay) {
-        await underWay.catch(() => {}) // it began before this call: look again
+        await underWay.catch(() => {}) // that load began before this call, so the file may have changed again
         continue
       }
       loading = load().finally(() => {
@@ -112,7 +112,7 @@ export function createView(options: ViewOptions): View {
     async commit(lock, snapshot, changes) {
       await options.prepare(lock)
       const underWay = commit({ folder, lock, now: options.now() }, snapshot, changes)
-      committing = underWay // whoever sees its file before it is known here need not read it
+      committing = underWay // `fresh` waits for it, so that a file of this process is not read again
       try {
         known = await underWay
       } finally {
@@ -125,7 +125,7 @@ export function createView(options: ViewOptions): View {
 }
 
 const MAX_ATTEMPTS = 10
-/** So long after a look nobody else has written, where nobody ever has. */
+/** If no other process has ever written, assume for this long after a check that none has written since. */
 const RECENT_MS = 2_000
 
 function differences(before: Table, after: Table): Set<string> {

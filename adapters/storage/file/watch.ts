@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type { Logger } from '../../../src/index.ts'
 import type { Folder } from './folder.ts'
 
-/** Looks at the store when the system reports a change, and every `pollMs` where it does not; keeps no process alive. */
+/** Checks the store when the system reports a change, and every `pollMs` where it reports none; keeps no process alive. */
 export function watchStore(
   folder: Folder,
   { look, pollMs, logger }: { look(): Promise<unknown>; pollMs: number; logger: Logger },
@@ -47,7 +47,7 @@ export function watchStore(
   }
 }
 
-/** `undefined` where the file system does not tell of changes, or there are too many watchers: the timer then does it alone. */
+/** Returns `undefined` where the file system reports no changes, or there are too many watchers: then only the timer finds changes. */
 function listen(folder: Folder, onChange: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(folder.path, { persistent: false }, (_, name) => {

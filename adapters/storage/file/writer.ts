@@ -7,20 +7,20 @@ import type { View } from './view.ts'
 type RowsOperation<T> = (rows: Rows, stamp: Stamp) => T
 
 interface Waiting {
-  /** Applies the operation to a draft and answers what tells its caller, once the draft is durable. */
+  /** Applies the operation to a draft; returns the function that resolves the caller's promise, to be called once the draft is durable. */
   apply(rows: Rows, stamp: Stamp): () => void
   reject(error: unknown): void
 }
 
-/** Writes to the store; each one is durable when it is answered. */
+/** Writes to the store; each write is durable when its promise resolves. */
 export interface Writer {
-  /** Answers what `operation` did once it is durable. */
+  /** Resolves to the result of `operation` once it is durable. */
   write<T>(operation: RowsOperation<T>): Promise<T>
-  /** Settles when nothing is waiting any more and the lock was given back. */
+  /** Settles when no write is waiting and the lock is released. */
   idle(): Promise<void>
 }
 
-/** Commits operations in groups: what arrives while one commit is under way goes into the next one together. */
+/** Commits operations in groups: operations that arrive during a commit form the next one together. */
 export function createWriter({ view, now }: { view: View; now(): number }): Writer {
   let waiting: Waiting[] = []
   let draining: Promise<void> | undefined
@@ -44,7 +44,10 @@ export function createWriter({ view, now }: { view: View; now(): number }): Writ
     draining = undefined
   }
 
-  /** Lost races and absent keys need neither the lock nor a commit. Answers whether that was all. */
+  /**
+   * When no waiting operation changes anything, as after lost races and deletions of absent keys, settles all of them without the lock and
+   * without a commit. Resolves to whether it did.
+   */
   async function withoutWriting(): Promise<boolean> {
     const draft = createDraft(await view.fresh(), now())
     const tells = waiting.map(({ apply }) => apply(draft.rows, draft.stamp()))
@@ -67,7 +70,7 @@ export function createWriter({ view, now }: { view: View; now(): number }): Writ
   return { write, idle: async () => draining }
 }
 
-/** A snapshot with changes on top that nobody else sees yet. */
+/** A snapshot with changes that are not committed yet. */
 function createDraft({ table, revision }: Snapshot, now: number) {
   const changes = new Map<string, Row | undefined>()
   const tag = `${(revision + 1).toString(36)}-${randomBytes(4).toString('hex')}`
@@ -77,7 +80,7 @@ function createDraft({ table, revision }: Snapshot, now: number) {
     put: (key, row) => void changes.set(key, row),
     remove: (key) => void changes.set(key, undefined),
   }
-  // The random part keeps a version unique where revisions repeat: after a restored backup, after a lost commit.
+  // The random part keeps versions unique when a revision repeats, as after a restored backup or a lost commit.
   const stamp = (): Stamp => ({ now, version: `${tag}${(count++).toString(36)}` })
   return { rows, changes, stamp }
 }

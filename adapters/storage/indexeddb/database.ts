@@ -11,11 +11,11 @@ export interface Stores {
   own: IDBObjectStore
 }
 
-/** One database, opened when it is needed. */
+/** One database, opened with the first transaction. */
 export interface Database {
-  /** Does the work in one transaction, which ends as soon as the work waits for anything else than the requests that it makes. */
+  /** Does the work in one transaction, which ends as soon as the work waits for anything but the requests that it makes. */
   read<T>(work: (stores: Stores) => Promise<T>): Promise<T>
-  /** Likewise; resolves once the changes are on the disk. When it rejects, nothing was changed. */
+  /** Like `read`, for changes; resolves once they are on the disk. When it rejects, nothing was changed. */
   write<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   close(): void
 }
@@ -23,16 +23,16 @@ export interface Database {
 const SCHEMA = 1
 const STORES = ['records', 'changes', 'own'] as const
 const IDENTITY = 'identity'
-/** Others may hold the database for so long. A gateway waits a second longer for its storage. */
+/** How long other contexts may block the database. A gateway waits a second longer than this for its storage. */
 const PATIENCE_MS = 4_000
 
 /**
- * The database of this name. It closes its connection when others delete or upgrade the database, and opens it again for the next
- * transaction. One that was deleted in the meantime is never taken for an empty one: that would turn off what the settings had turned on.
+ * The database of this name. It closes its connection when another context deletes or upgrades the database, and opens it again for the next
+ * transaction. A database that was deleted meanwhile is never taken for an empty one: that would reset the settings, such as `requireApiKey`.
  */
 export function openDatabase(name: string, onLost: () => void): Database {
   let connection: Promise<IDBDatabase> | undefined
-  /** Of the database that was opened first: another one may have the same name later. */
+  /** The identity of the database that was opened first: later another database may have the same name. */
   let identity: unknown
 
   function connect(): Promise<IDBDatabase> {
@@ -47,7 +47,7 @@ export function openDatabase(name: string, onLost: () => void): Database {
     if (typeof indexedDB === 'undefined') throw failure(name, ABSENT)
     const request = indexedDB.open(name, SCHEMA)
     request.onupgradeneeded = () => {
-      if (identity !== undefined) return request.transaction?.abort() // it was deleted
+      if (identity !== undefined) return request.transaction?.abort() // the database was deleted
       request.result.createObjectStore('records').createIndex('expiresAt', 'expiresAt')
       request.result.createObjectStore('changes', { autoIncrement: true })
       request.result.createObjectStore('own').put(crypto.randomUUID(), IDENTITY)
@@ -83,11 +83,11 @@ export function openDatabase(name: string, onLost: () => void): Database {
       const database = await Promise.race([connect(), late])
       transaction = database.transaction(STORES, mode, { durability: 'strict' })
       const committed = promisifyRequest(transaction)
-      const [records, changes, own] = STORES.map((store) => transaction?.objectStore(store)) as StoreList // one each
+      const [records, changes, own] = STORES.map((store) => transaction?.objectStore(store)) as StoreList // one store for each name
       const done = Promise.all([work({ records, changes, own }), committed])
       return (await Promise.race([done, late]))[0]
     } catch (cause) {
-      const reason = transaction?.error ?? cause // of a transaction that was aborted, each request only tells that it was
+      const reason = transaction?.error ?? cause // the requests of an aborted transaction report only that it was aborted
       abort(transaction)
       throw failureOf(reason, name)
     } finally {
@@ -113,15 +113,15 @@ type StoreList = [IDBObjectStore, IDBObjectStore, IDBObjectStore]
 function abort(transaction: IDBTransaction | undefined): void {
   try {
     transaction?.abort()
-  } catch {} // it is over
+  } catch {} // the transaction is over
 }
 
 const nameOf = (cause: unknown) => (cause instanceof Error ? cause.name : '')
 
-/** What follows the name of the database in a message, and its code. */
+/** The code of an error, and the text that follows the name of the database in its message. */
 type Meaning = [code: StorageErrorCode, text: string]
 
-/** What the browser's own errors mean, by their names. */
+/** What errors of the browser mean, by their names. */
 const MEANINGS: Record<string, Meaning> = {
   DataCloneError: ['STORAGE_UNWRITABLE', 'cannot keep a key in this browser. Give the gateway a `secret`.'],
   NotFoundError: ['STORAGE_CORRUPT', 'was made by another program. Give indexeddbStorage another name.'],

@@ -2,23 +2,23 @@ import { promisifyRequest } from 'idb-keyval'
 import type { Storage } from '../../../src/index.ts'
 import type { Database } from './database.ts'
 
-/** The changes that others have made. */
+/** The changes that other contexts of the site have made. */
 export interface Feed {
   watch: NonNullable<Storage['watch']>
   /** Must be called in the transaction of each read: watchers that begin later report the changes after it. */
   onRead(changes: IDBObjectStore): Promise<void>
   /** Adds a change to the log, in the transaction that makes it. */
   add(changes: IDBObjectStore, key: string): void
-  /** Has the others look at the log. */
+  /** Notifies the other contexts that the log has new entries. */
   announce(): void
-  /** Tells every watcher that any key may have changed. */
+  /** Reports to every watcher that any key may have changed. */
   gap(): void
   close(): void
 }
 
-/** The time between two looks for changes without a notification: a writer that was killed has sent none. In ms. */
+/** The time between two checks for changes without a notification, in ms: a writer that was killed has sent none. */
 const POLL_MS = 2_000
-/** Entries of the log that stay. */
+/** How many entries of the log are kept. */
 const KEPT = 10_000
 
 /**
@@ -40,14 +40,14 @@ export function createFeed(name: string, database: Database): Feed {
   }
 
   function openChannel(): BroadcastChannel | undefined {
-    if (channel || typeof BroadcastChannel === 'undefined') return channel // without one, the looks every two seconds remain
+    if (channel || typeof BroadcastChannel === 'undefined') return channel // without a channel, the checks every two seconds remain
     channel = new BroadcastChannel(`signalbox/${name}`)
     channel.onmessage = look
     channel.onmessageerror = look
     return channel
   }
 
-  /** Messages that come during a look lead to one more. */
+  /** Checks the log. Messages that arrive during a check lead to one more. */
   function look(): void {
     mustLookAgain = true
     if (isLooking || watchers.size === 0) return
@@ -62,7 +62,7 @@ export function createFeed(name: string, database: Database): Feed {
   async function follow(): Promise<void> {
     while (mustLookAgain && watchers.size > 0) {
       mustLookAgain = false
-      await database.read(({ changes }) => tellOf(changes)).catch(() => {}) // what this one misses, a later one sees
+      await database.read(({ changes }) => tellOf(changes)).catch(() => {}) // a later check finds the changes that this one misses
     }
   }
 
@@ -87,7 +87,7 @@ export function createFeed(name: string, database: Database): Feed {
     position = watchers.size > 0 && position !== undefined ? Math.min(position, last) : last
   }
 
-  /** A frozen page has heard nothing, and what it serves next must not be stale. */
+  /** A frozen page has received no messages, and must not serve stale data when it goes on. */
   function onWake(): void {
     gap()
     look()
@@ -138,7 +138,7 @@ interface FeedChange {
   writer: string
 }
 
-/** What a page hears that was frozen, or kept for the visitor's way back to it. */
+/** The events of a page that was frozen, or that was kept for the back button. */
 const WAKING = ['resume', 'pageshow']
 
 async function lastOf(changes: IDBObjectStore): Promise<number> {

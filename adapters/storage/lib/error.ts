@@ -1,4 +1,4 @@
-/** What can go wrong with a store, by name: `error.code` of everything that a storage adapter throws on purpose. */
+/** The codes of storage errors: `error.code` of everything that a storage adapter throws on purpose. */
 export type StorageErrorCode =
   | 'STORAGE_CLOSED'
   | 'STORAGE_CORRUPT'
@@ -14,12 +14,12 @@ export type StorageErrorCode =
   | 'STORAGE_UNREADABLE'
   | 'STORAGE_UNWRITABLE'
 
-/** An error of a storage adapter. Its message says what lies where and what to do about it; it never holds a value. */
+/** An error of a storage adapter. Its message says which store failed, why, and what to do about it; it never contains a value. */
 export interface StorageError extends Error {
   readonly code: StorageErrorCode
 }
 
-/** Makes an error to throw. */
+/** Makes a storage error. */
 export function storageError(code: StorageErrorCode, message: string, cause?: unknown): StorageError {
   return Object.assign(new Error(message, cause === undefined ? {} : { cause }), { name: 'StorageError', code })
 }

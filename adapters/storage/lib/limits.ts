@@ -1,16 +1,16 @@
 import { storageError } from './error.ts'
 
-/** What a storage can hold; in bytes of UTF-8. */
+/** The sizes that a storage can hold, in bytes of UTF-8. */
 export interface Sizes {
-  /** Its name at the start of messages. */
+  /** The name of the store at the start of messages. */
   store: string
   largestValueBytes: number
   longestKeyBytes: number
-  /** Is NUL refused? */
+  /** Are texts with NUL refused? */
   lacksNul?: boolean
 }
 
-/** Throws `STORAGE_TOO_LARGE` or `STORAGE_NOT_TEXT` for what the storage cannot hold exactly, and a RangeError as `checkTtl` does. */
+/** Throws `STORAGE_TOO_LARGE` or `STORAGE_NOT_TEXT` for a key or value that the storage cannot hold exactly, and a RangeError as `checkTtl` does. */
 export function checkWrite(
   key: string,
   value: string,

@@ -1,10 +1,10 @@
 /** Distinct keys in ascending code-unit order. */
 export interface OrderedKeys {
-  /** Adds a key that is not there yet. */
+  /** Adds a key, which must not be there yet. */
   add(key: string): void
-  /** Removes a key that is there. */
+  /** Removes a key, which must be there. */
   remove(key: string): void
-  /** The keys from `start` on, itself included. */
+  /** The keys from `start` on, `start` included. */
   from(start: string): Iterable<string>
 }
 

@@ -1,20 +1,20 @@
 /*
- * Keys are listed in the order of UTF-16 code units, that of `<` on strings. Databases order the bytes of UTF-8, in which what lies above
- * the surrogates, U+E000 to U+FFFF, comes before all that needs two code units. The escapes below turn one order into the other: what a
- * database has in the order of its bytes is in the order of the contract, and a prefix of a key is a prefix of its escaped form.
+ * Keys are listed in the order of UTF-16 code units, that of `<` on strings. Databases order the bytes of UTF-8, in which U+E000 to U+FFFF
+ * come before all characters of two code units. The escapes below turn one order into the other: escaped keys in the order of their bytes are
+ * in the order of the contract, and the escaped form of a prefix is a prefix of the escaped key.
  */
 
 const ESCAPED = /[\uE000-\uFFFF\u{10FFFE}\u{10FFFF}]/gu
 const WRITTEN = /\u{10FFFE}([ab])|\u{10FFFF}([\uE000-\uFFFF])/gu
 
-/** The text by whose UTF-8 bytes a database orders keys as the contract does. */
+/** The escaped form of a key, whose UTF-8 bytes a database orders as the contract demands. */
 export const toOrdered = (key: string): string =>
   key.replace(ESCAPED, (char) => {
     if (char === '\u{10FFFE}') return '\u{10FFFE}a'
     return char === '\u{10FFFF}' ? '\u{10FFFE}b' : `\u{10FFFF}${char}`
   })
 
-/** The key of such a text. */
+/** The key of an escaped text. */
 export const fromOrdered = (text: string): string =>
   text.replace(WRITTEN, (_, last?: string, above?: string) => above ?? (last === 'a' ? '\u{10FFFE}' : '\u{10FFFF}'))
 

@@ -2,19 +2,19 @@ import type { Storage, Stored } from '../../../src/index.ts'
 import { storageError } from './error.ts'
 import { checkTtl } from './limits.ts'
 
-/** A stored value with the time (epoch ms) from which on it counts as absent. */
+/** A stored value, and from when on (epoch ms) it counts as absent. */
 export interface Row extends Stored {
   readonly expiresAt?: number
 }
 
-/** Rows that an operation reads and changes; `get` answers live rows only. */
+/** Rows that an operation reads and changes; `get` returns only rows that have not expired. */
 export interface Rows {
   get(key: string): Row | undefined
   put(key: string, row: Row): void
   remove(key: string): void
 }
 
-/** The time of an operation and the version that it gives to what it writes: one that was never used before. */
+/** The time of an operation, and the version of the row that it writes: one that was never used before. */
 export interface Stamp {
   readonly now: number
   readonly version: string
@@ -70,12 +70,12 @@ export function incrementSum(key: string, row: Stored | undefined, by: number): 
   )
 }
 
-/** The text for a value that no adapter has written. */
+/** The text that stands for a value which no adapter has written. */
 export function foreignText(found: unknown): string {
   try {
     return `${JSON.stringify(found)}`
   } catch {
-    return String(found) // it has a way back to itself, or an integer that JSON does not know
+    return String(found) // a value with a cycle, or with a BigInt, cannot be written as JSON
   }
 }
 

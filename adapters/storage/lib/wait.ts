@@ -1,7 +1,7 @@
-/** Resolves after so many ms. */
+/** Resolves after `ms`. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** What `work` resolves to. When that takes longer than so many ms, what `late` returns; by default it rejects then. */
+/** Resolves to the result of `work`. When that takes longer than `ms`, resolves to the result of `late`; by default it then rejects. */
 export function within<T, Late = never>(
   work: Promise<T>,
   ms: number,

@@ -1,6 +1,6 @@
-/** Who watches a store. Each is told in a microtask of its own, and never after it has stopped. */
+/** The watchers of a store. Each is called in a microtask of its own, and never after it was removed. */
 export interface Watchers {
-  /** Answers the function that stops it. */
+  /** Adds a watcher; returns the function that removes it. */
   add(onChange: (key: string) => void): () => void
   tell(key: string): void
   clear(): void
@@ -8,8 +8,8 @@ export interface Watchers {
 }
 
 /**
- * Makes the list of a store's watchers; the same function may watch more than once. `start` looks for changes from the first watcher on, and
- * returns what ends that after the last one.
+ * Makes the list of a store's watchers; the same function may watch more than once. `start` begins to look for changes when the first watcher
+ * is added, and returns the function that ends this when the last one is removed.
  */
 export function createWatchers(start?: () => () => void): Watchers {
   const watchers = new Set<(key: string) => void>()

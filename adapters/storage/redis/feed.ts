@@ -1,35 +1,35 @@
 import { fromOrdered } from '../lib/ordered-text.ts'
 import { type Command, type Link, noop, sleep, within } from './redis-client.ts'
 
-/** What a feed reads and whom it tells. */
+/** What a feed reads, and its listeners. */
 export interface FeedOptions {
   link: Link
   /** May the link be used as it is, and never be closed? Otherwise the feed makes connections of its own from it. */
   isReady: boolean
   index: string
   stream: string
-  /** Whose changes the first look passes over. */
+  /** The writer whose changes are not reported at the start. */
   writer: string
-  /** Does the store answer elsewhere? */
+  /** Does the store respond on its other connection? */
   isReachable(): boolean
   onChange(key: string): void
   onGap(): void
 }
 
-/** A wait for the next change, and how long an answer may take on top, and a connection. In ms. */
+/** How long one command waits for the next change, in ms; its reply, and a new connection, may take some time more. */
 const BLOCK_MS = 1_000
 const ANSWER_MS = 1_500
 const CONNECT_MS = 1_000
-/** Between two connections. */
+/** The pause between two connections. */
 const PAUSE_MS = 100
-/** Between two calls of `onGap` while the store answers elsewhere and the feed is blind. */
+/** The time between two calls of `onGap` while the feed is disconnected although the store responds on its other connection. */
 const BLIND_MS = 1_000
-/** One who was blind for so long from the start on takes everything for changed. */
+/** A feed that cannot connect for this long after its start assumes that every key has changed. */
 const LATE_MS = 5_000
 
 /**
- * Tells of the changes in the stream, from now on; returns the function that stops it. Each look starts with the entry that was read last: when
- * that is gone, the stream was cut, emptied or set back, and then everything may have changed.
+ * Reports the changes in the stream from now on; returns the function that stops it. Each read starts with the entry that was read last: when
+ * that is missing, the stream was trimmed, emptied or restored, and every key may have changed.
  */
 export function startFeed(options: FeedOptions): () => void {
   const { stream, index, writer, onChange, onGap } = options
@@ -37,7 +37,7 @@ export function startFeed(options: FeedOptions): () => void {
   let link: ReturnType<Link['duplicate']> | undefined
   /** The id of the entry that was read last. */
   let position: string | undefined
-  /** Was there one already? */
+  /** Has an entry been read before? */
   let hasRead = false
   let isOver = false
 
@@ -61,7 +61,7 @@ export function startFeed(options: FeedOptions): () => void {
           tell(entry.name)
           position = entry.id
         }
-        // Only to wake up: what it returns differs between the versions of the protocol.
+        // XREAD only waits for a change: its reply differs between the versions of the protocol, and is not read.
         const wait = ['XREAD', 'COUNT', '1', 'BLOCK', String(BLOCK_MS), 'STREAMS', stream, position] as const
         await read(wait, BLOCK_MS + ANSWER_MS)
       }
@@ -69,8 +69,8 @@ export function startFeed(options: FeedOptions): () => void {
   }
 
   /**
-   * Adds an entry that names no key, to read on from there. Tells of what others have changed since the feed was started; once it has read, or
-   * could not for long, that anything may have changed, and every key that there is.
+   * Adds an entry without a key, from which reading goes on. Reports the changes of others since the feed was started. If it has read before,
+   * or could not connect for long, it reports every existing key instead, and that any key may have changed.
    */
   async function locate(): Promise<string> {
     const id = (await read(['XADD', stream, '*', 'name', ''])) as string
@@ -107,7 +107,7 @@ export function startFeed(options: FeedOptions): () => void {
   async function run(): Promise<void> {
     let toldAt = startedAt
     while (!isOver) {
-      await follow().catch(noop) // what it missed is told after the next connection
+      await follow().catch(noop) // missed changes are reported after the next connection
       end()
       if (!isOver && options.isReachable() && performance.now() - toldAt >= BLIND_MS) {
         toldAt = performance.now()

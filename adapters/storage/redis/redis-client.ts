@@ -15,31 +15,31 @@ export interface IoredisClient {
 /** A command and its arguments. */
 export type Command = readonly [string, ...string[]]
 
-/** One connection to Redis, whichever package made it. */
+/** One connection to Redis, by either package. */
 export interface Link {
   /** Sends a command whose keys share the hash tag of `key`. */
   send(args: Command, key: string): Promise<unknown>
-  /** One more of its kind, which `connected` waits for. `end` closes it, also while it is being connected. */
+  /** Opens another connection of the same kind; `connected` resolves when it is open. `end` closes it, also while it connects. */
   duplicate(): Link & { connected: Promise<unknown>; end(): void }
 }
 
-/** What both packages have, with the parts of each that differ. */
+/** The members of the clients of both packages; those that only one package has are optional. */
 interface AnyClient {
   call?(...args: string[]): Promise<unknown>
   sendCommand(...args: unknown[]): Promise<unknown>
   duplicate(...args: unknown[]): AnyClient
   on(event: 'connect' | 'error', listener: () => void): AnyClient
   connect(): Promise<unknown>
-  /** Of `redis`. */
+  /** A client of `redis` only. */
   destroy?(): void
   disconnect(): void
-  /** Of a cluster of `ioredis`. */
+  /** A cluster of `ioredis` only. */
   isCluster?: boolean
-  /** Of a cluster of `redis`. */
+  /** A cluster of `redis` only. */
   nodeClient?: unknown
 }
 
-/** Throws a TypeError for what is no client of either package. */
+/** Throws a TypeError when `client` is no client of either package. */
 export function linkOf(client: NodeRedisClient | IoredisClient): Link {
   const given = client as unknown as AnyClient | undefined // the packages' own types have hundreds of overloads
   if (!given?.duplicate) throw new TypeError('redisStorage takes a client of the package redis or ioredis.')
@@ -50,7 +50,7 @@ function linkTo(client: AnyClient): Link {
   return {
     async send(args, key) {
       if (client.call) return client.call(...args)
-      const options = { typeMapping: {} } // strings, whatever the host has them be
+      const options = { typeMapping: {} } // replies as strings, whatever types the host has chosen
       return client.nodeClient ? client.sendCommand(key, false, args, options) : client.sendCommand(args, options)
     },
     duplicate() {
@@ -59,9 +59,9 @@ function linkTo(client: AnyClient): Link {
       const destroy = () => {
         try {
           copy.destroy ? copy.destroy() : copy.disconnect()
-        } catch {} // it is closed
+        } catch {} // the connection is closed already
       }
-      copy.on('error', noop) // each failure rejects a command, too
+      copy.on('error', noop) // each failure also rejects a command
       const connected = copy.connect()
       const end = () => {
         copy.on('connect', destroy).on('error', destroy) // `redis` goes on connecting when it is destroyed meanwhile
@@ -75,7 +75,7 @@ function linkTo(client: AnyClient): Link {
 /** Options of `ioredis`: the listening connection has deadlines of its own, and is replaced when it fails. */
 const LISTENER = { lazyConnect: true, retryStrategy: null, commandTimeout: undefined }
 
-/** What `work` resolves to; rejects when that takes longer than so many ms. */
+/** Resolves to the result of `work`; rejects when that takes longer than `ms`. */
 export function within<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('no answer')), ms)
@@ -85,12 +85,15 @@ export function within<T>(work: Promise<T>, ms: number): Promise<T> {
 
 export const noop = () => {}
 
-/** Resolves after so many ms. */
+/** Resolves after `ms`. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Replies of a server begin with a word in capitals, such as `ERR`; these are of one that may be ready a moment later. */
+/**
+ * Error replies of a server begin with a word in capitals, such as `ERR`. The words excluded here are those of a server that may be ready a
+ * moment later.
+ */
 const REPLY = /^(?!(?:LOADING|BUSY|TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY) )[A-Z]+ /
-/** Replies of one that takes no writes for now. */
+/** Error replies of a server that takes no writes for now. */
 const FULL = /^(?:OOM|MISCONF|NOREPLICAS) /
 
 const textOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
@@ -98,7 +101,7 @@ const textOf = (cause: unknown) => (cause instanceof Error ? cause.message : Str
 /** May the same command succeed a moment later? */
 export const isPassing = (cause: unknown): boolean => !REPLY.test(textOf(cause))
 
-/** The error for what a client rejected with. It holds no more than the text of it: clients attach the command with its values. */
+/** The error for a rejection of a client. It contains only the text of the rejection: clients attach the command with its values. */
 export function failure(cause: unknown, store: string): Error {
   const text = textOf(cause).slice(0, 200)
   const isAway = isPassing(cause)

@@ -1,5 +1,5 @@
 /*
- * What lies in Redis, all under one hash tag: `k:<name>` is an entry, its version and a blank before its value, where the name is the key in
+ * The data in Redis, all under one hash tag: `k:<name>` is an entry, its version and a blank before its value, where the name is the key in
  * the form that Redis orders; `i` has all names in order, `x` those that expire, by time; `s` is a stream of changes; `o:<id>` is the result
  * of an operation, for a client that sends it again.
  */
