@@ -10,10 +10,10 @@ export const encodeUtf8 = (text: string): Uint8Array<ArrayBuffer> => encoder.enc
 /** Throws a TypeError on bytes that are not UTF-8; a byte order mark is dropped. */
 export const decodeUtf8 = (bytes: Uint8Array): string => strictDecoder.decode(bytes)
 
-/** Replaces what is not UTF-8 instead of throwing. */
+/** Replaces bytes that are not UTF-8 by U+FFFD instead of throwing. */
 export const decodeUtf8Lenient = (bytes: Uint8Array): string => lenientDecoder.decode(bytes)
 
-/** A single part comes back as it is, not copied. */
+/** A single part is returned itself, not copied. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   const [first] = parts
   if (first && parts.length === 1) return first
@@ -26,7 +26,7 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return whole
 }
 
-/** Reads a stream to its end. Rejects with what `tooLarge` makes, and cancels the source, when `maxBytes` is passed. */
+/** Reads a stream to its end. When it is longer than `maxBytes`, cancels the source and rejects with the error that `tooLarge` makes. */
 export function readAll(
   stream: ByteStream,
   maxBytes: number,
@@ -37,7 +37,7 @@ export function readAll(
   return whole.then((bytes) => checkSize(bytes, maxBytes, tooLarge))
 }
 
-/** The bytes. Throws what `tooLarge` makes when there are more than `maxBytes`. */
+/** Returns the bytes. Throws the error that `tooLarge` makes when there are more than `maxBytes`. */
 export function checkSize(bytes: Uint8Array, maxBytes: number, tooLarge: (maxBytes: number) => Error): Uint8Array {
   if (bytes.length > maxBytes) throw tooLarge(maxBytes)
   return bytes
@@ -76,7 +76,10 @@ export function toBase64(bytes: Uint8Array): string {
   return text
 }
 
-/** A multiple of three, so that no padding falls inside, and no more arguments than any platform takes. */
+/**
+ * How many bytes are encoded at once: a multiple of three, so that padding comes only at the end, and no more than the number of arguments
+ * that every platform allows.
+ */
 const STEP = 24_576
 
 /** The alphabet that is safe in URLs and headers, not padded. */
@@ -87,11 +90,11 @@ export const toBase64Url = (bytes: Uint8Array): string =>
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text)
   const bytes = new Uint8Array(binary.length)
-  for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at) // `from` takes six times as long
+  for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at) // `Uint8Array.from` takes six times as long
   return bytes
 }
 
-/** From the platform's cryptographic source; at most 65,536. */
+/** Random bytes from the platform's cryptographic source; at most 65,536. */
 export const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length))
 
 /**

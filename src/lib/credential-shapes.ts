@@ -1,6 +1,6 @@
 /**
- * The text with `[credential]` in place of everything that looks like one: keys with vendors' prefixes, tokens, private keys, passwords in
- * URLs.
+ * The text with `[credential]` in place of everything that looks like a credential: keys with vendors' prefixes, tokens, private keys,
+ * passwords in URLs.
  */
 export function withoutCredentialShapes(text: string): string {
   return SHAPES.reduce(
@@ -14,7 +14,7 @@ const REPLACED = '[credential]'
 /** A text without a dot after its first part is no JWT, but matches as well: otherwise the search would start anew at each `eyJ` in it. */
 const JWT = /\beyJ[\w-]{10,}(?:\.[\w-]{10,}(?:\.[\w-]+)?)?/g
 
-/** Long enough, or of such a form, that no word of a message matches. Matched in linear time; a capture group is kept. */
+/** Patterns that are long or special enough that no word of a message matches. They match in linear time; the text of a capture group is kept. */
 const SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
   /\b(?:sk|rk)[-_][\w-]{16,}/g, // OpenAI, Anthropic, DeepSeek, OpenRouter and many others
@@ -25,7 +25,7 @@ const SHAPES: readonly RegExp[] = [
   /(:\/\/)[^\s/@:"]{1,200}:[^\s/@"]{1,200}(?=@)/g,
 ]
 
-/** The access keys of an AWS user, or temporary ones of a role. */
+/** The access keys of an AWS user, or the temporary access keys of a role. */
 export interface AwsCredentials {
   accessKeyId: string
   secretAccessKey: string

@@ -4,13 +4,13 @@
  */
 export interface ByteStream {
   next(): Promise<Uint8Array | undefined>
-  /** Everything at once, in place of the first `next()`; `undefined` where the source does not do that more cheaply. */
+  /** Reads the whole stream at once, in place of the first `next()`; `undefined` where that is no cheaper. */
   whole?(): Promise<Uint8Array> | undefined
   /** Stops the source at once. Safe to call at any time and more than once. */
   cancel(reason?: unknown): void
 }
 
-/** A request as the gateway sees it; the bridge of each runtime makes one. Nothing is computed before it is asked for. */
+/** A request as the gateway sees it; the bridge of each runtime makes one. Each member is computed only when it is used. */
 export interface Exchange {
   /** In upper case. */
   readonly method: string
@@ -21,18 +21,18 @@ export interface Exchange {
   /** The value of a header; `name` in lower case. Repeated headers are joined with `, `. */
   header(name: string): string | undefined
   /**
-   * Copies the headers of these names, in lower case, over what `into` has; values as `header` gives them. Costs less than asking for each of
-   * many.
+   * Copies the headers of these names, in lower case, over what `into` has; values as `header` gives them. Cheaper than calling `header` for
+   * each of many names.
    */
   copyHeaders(names: ReadonlySet<string>, into: Record<string, string>): void
   /**
-   * Reads the body; may be called once. Rejects with `PAYLOAD_TOO_LARGE` as soon as it has more than `maxBytes`. That the client leaves ends
-   * it sooner or later; `onAbort` reports it, too.
+   * Reads the body; may be called once. Rejects with `PAYLOAD_TOO_LARGE` as soon as it has more than `maxBytes`. When the client disconnects,
+   * it rejects sooner or later, depending on the platform; `onAbort` reports that as well.
    */
   body(maxBytes: number): Promise<Uint8Array>
   /**
-   * Calls `listener` once when the client leaves, at once if it has left already; under `Bun.serve`, of a request younger than 20 ms, up to
-   * 20 ms late. Returns the function that removes the listener.
+   * Calls `listener` once when the client disconnects, at once if it has disconnected already; under `Bun.serve`, during the first 20 ms of a
+   * request, up to 20 ms late. Returns the function that removes the listener.
    */
   onAbort(listener: () => void): () => void
   /** The same request as a Fetch `Request` without its body, for functions of the host. */
@@ -78,13 +78,16 @@ export interface PendingAnswer {
   cancel(reason?: unknown): void
 }
 
-/** A function like `fetch`. If it has `raw`, calls go through that, which must end them as soon as they are cancelled: nothing guards them. */
+/**
+ * A function like `fetch`. If it has `raw`, calls are made by `raw`, which must end a call as soon as it is cancelled: the gateway has no
+ * other way to end it.
+ */
 export interface UpstreamFetch {
   (input: string, init?: RequestInit): Promise<Response>
   raw?: (call: UpstreamCall) => PendingAnswer
 }
 
-/** A stream of nothing. */
+/** An empty stream. */
 export const NO_BYTES: ByteStream = { next: async () => undefined, cancel() {} }
 
 /** Is the body a stream? */

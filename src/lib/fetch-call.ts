@@ -8,14 +8,14 @@ export const bodyOf = (message: Request | Response): FetchBody => new FetchBody(
 
 const MAX_WHOLE_BYTES = 1024 * 1024
 
-/** A compressed body may be larger than its length says. */
+/** Is the body uncompressed JSON of a small known length? A compressed body may be larger than its length says. */
 function isSmallJson({ headers }: Request | Response): boolean {
   const length = headers.get('content-length')
   if (length === null || Number(length) > MAX_WHOLE_BYTES || headers.get('content-encoding') !== null) return false
   return headers.get('content-type')?.includes('json') ?? false
 }
 
-/** A body that is read by its reader, or at once by the platform. */
+/** The body of a Fetch message, read by a stream reader, or at once by the platform. */
 class FetchBody implements ByteStream {
   readonly #message: Request | Response
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined = undefined
@@ -27,8 +27,8 @@ class FetchBody implements ByteStream {
   }
 
   /**
-   * By `arrayBuffer()`, which every platform has: the requests of some hosts inherit the platform's `bytes()`, which rejects an object that the
-   * platform did not make. What a host passes for a response may lack it.
+   * Reads by `arrayBuffer()`, which every platform has: the requests of some hosts inherit the platform's `bytes()`, which rejects objects
+   * that the platform has not made. An object that a host passes as a response may lack `arrayBuffer`.
    */
   whole(): Promise<Uint8Array> | undefined {
     if (this.#reader || this.#isTaken) return undefined
@@ -49,15 +49,15 @@ class FetchBody implements ByteStream {
   cancel(reason?: unknown): void {
     if (!this.#reader && !this.#isTaken) this.#reader = this.#message.body?.getReader()
     this.#isTaken = true
-    void this.#reader?.cancel(reason).catch(() => {}) // the caller has already moved on
+    void this.#reader?.cancel(reason).catch(() => {}) // the caller no longer waits
   }
 }
 
-/** Starts one call to a provider, by `raw` where `fetch` has it. */
+/** Starts one call to a provider, by `fetch.raw` where that exists. */
 export const startCall = (fetch: UpstreamFetch, call: UpstreamCall): PendingAnswer =>
   fetch.raw ? fetch.raw(call) : fetchCall(fetch, call)
 
-/** A call by `fetch`. `turn`: awaited between the arrival of the headers and their being read, so that answers are handled in batches. */
+/** Starts a call by `fetch`. `turn`: awaited after the headers have arrived and before they are read, so that responses are handled in batches. */
 export function fetchCall(
   fetch: (url: string, init: RequestInit) => Promise<Response>,
   call: UpstreamCall,
@@ -71,7 +71,7 @@ export function fetchCall(
     if (turn) await turn()
     const { headers } = response
     body = bodyOf(response)
-    if (abort.signal.aborted) body.cancel(abort.signal.reason) // it comes too late
+    if (abort.signal.aborted) body.cancel(abort.signal.reason) // the call was cancelled before the response came
     return { status: response.status, header: (name) => headers.get(name) ?? undefined, headers: () => headers, body }
   }
 
@@ -88,6 +88,6 @@ export function fetchCall(
 function initOf({ method, headers, body }: UpstreamCall, signal: AbortSignal): RequestInit {
   const init: RequestInit = { method, headers, redirect: 'manual', signal }
   if (method === 'GET') init.cache = 'no-store'
-  if (body !== undefined) init.body = body as BodyInit // TypeScript wants to know that the bytes are not shared memory
+  if (body !== undefined) init.body = body as BodyInit // the type excludes shared memory, which the bytes never are
   return init
 }

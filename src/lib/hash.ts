@@ -8,7 +8,7 @@ export function fnv(text: string, seed = BASIS, factor = PRIME): number {
   return hash >>> 0
 }
 
-/** The same with MurmurHash3's final mixing, for an even distribution. Texts that collide under one odd `factor` do not under another. */
+/** The hash of `fnv` with MurmurHash3's final mixing, for an even distribution. Texts that collide under one odd `factor` do not under another. */
 export function hashOf(text: string, factor = PRIME): number {
   let hash = fnv(text, BASIS, factor)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

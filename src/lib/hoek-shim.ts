@@ -16,14 +16,14 @@ export function assert(condition: unknown, ...parts: unknown[]): asserts conditi
   )
 }
 
-/** Copies an error with its own properties, one level deep; anything else comes back as it is. */
+/** Copies an error with its own properties, one level deep; any other value is returned itself. */
 export function clone<Value>(value: Value): Value {
   if (!(value instanceof Error)) return value
-  const stack = { value: value.stack, writable: true, configurable: true } // V8's getter knows only the original
+  const stack = { value: value.stack, writable: true, configurable: true } // V8's getter for `stack` works only on the original error
   return Object.create(Object.getPrototypeOf(value), { ...Object.getOwnPropertyDescriptors(value), stack })
 }
 
-/** Escapes a value for a quoted header attribute; throws when it holds a character that no header may carry. */
+/** Escapes a value for a quoted header attribute; throws when it contains a character that headers must not have. */
 export function escapeHeaderAttribute(attribute: string): string {
   assert(/^[ -~]*$/.test(attribute), `Bad attribute value (${attribute})`)
   return attribute.replace(/["\\]/g, '\\$&')

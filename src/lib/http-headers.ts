@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts'
 
 const BEARER = /^Bearer +\S+ *$/i
 
-/** The credential of an `Authorization: Bearer` header; `undefined` for any other value, and for none. */
+/** The credential of an `Authorization: Bearer` header; `undefined` for any other value, and without the header. */
 export function bearerToken(authorization: string | null | undefined): string | undefined {
   return authorization && BEARER.test(authorization) ? authorization.slice('Bearer '.length).trim() : undefined
 }
@@ -23,7 +23,7 @@ export function requireJson(exchange: Headers): void {
     )
 }
 
-/** Throws `UNSUPPORTED_MEDIA_TYPE` when its headers declare the body to be compressed, or in an encoding other than UTF-8 or ASCII. */
+/** Throws `UNSUPPORTED_MEDIA_TYPE` when the headers declare a compressed body, or a charset other than UTF-8 or ASCII. */
 export function requirePlainUtf8(exchange: Headers): void {
   const encoding = exchange.header('content-encoding')?.trim().toLowerCase()
   if (encoding && encoding !== 'identity')

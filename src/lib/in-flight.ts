@@ -9,8 +9,9 @@ export interface Slot<T> {
 }
 
 /**
- * A list that changes with every request. In its array the last slot fills the gap of one that is removed: a `Set` with this rate of changes
- * leaves outgrown tables behind, which keep more than half of the finished requests alive until the next major garbage collection.
+ * A list that changes with every request. When a slot is removed, the last slot of the array takes its place. A `Set` is not used: with so
+ * many changes it leaves outgrown tables behind, which keep more than half of the finished requests alive until the next major garbage
+ * collection.
  */
 class SlotList<T> {
   readonly #slots: Slot<T>[] = []
@@ -28,7 +29,7 @@ class SlotList<T> {
   /** May be called more than once. */
   remove(slot: Slot<T>): void {
     const slots = this.#slots
-    if (slots[slot.at] !== slot) return // a second time
+    if (slots[slot.at] !== slot) return // it was removed before
     const last = slots.pop()
     if (!last || last === slot) return
     slots[slot.at] = last
@@ -42,24 +43,24 @@ class SlotList<T> {
 
 /** A request under way. */
 export interface Work {
-  /** The digest of the key that it came with, if any. */
+  /** The digest of the client key of the request, if it has one. */
   readonly keyDigest: string | undefined
   cancel(reason: unknown): void
 }
 
 /** The requests under way, so that a closing gateway can wait for them and finally cancel them. */
 export interface InFlight {
-  /** How many there are. */
+  /** The number of requests under way. */
   readonly size: number
   add(work: Work): InFlightEntry
   /** May be called more than once. */
   remove(entry: InFlightEntry): void
   values(): readonly Work[]
-  /** Waits until none is left, for at most `graceMs`; then cancels the rest with `reason`, and waits for them up to a second. */
+  /** Waits until no request is left, for at most `graceMs`; then cancels the remaining ones with `reason`, and waits for them up to a second. */
   drain(clock: Clock, graceMs: number, reason: unknown): Promise<void>
 }
 
-/** Cancelled requests answer and call their hooks at once, unless the storage hangs. */
+/** How long to wait for cancelled requests. They respond and call their hooks at once, unless the storage hangs. */
 const LAST_WORDS_MS = 1_000
 
 /** A request under way, as `add` returns it. */
@@ -97,7 +98,7 @@ export function createInFlight(): InFlight {
     values: () => requests.values(),
     async drain(clock, graceMs, reason) {
       await emptyWithin(clock, graceMs)
-      for (const work of requests.values()) work.cancel(reason) // which may take it out
+      for (const work of requests.values()) work.cancel(reason) // which may remove it from the list
       await emptyWithin(clock, LAST_WORDS_MS)
     },
   }

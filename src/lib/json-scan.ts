@@ -23,7 +23,7 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
   const spans: Span[] = []
   let depth = 0
   let deepest = 0
-  let isWanted = false // the value that is being passed
+  let isWanted = false // is the current value that of a named member?
   let valueStart = -1
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -78,7 +78,7 @@ export function replaceSpans(text: string, spans: readonly Span[], value: string
   return out + text.slice(at)
 }
 
-/** Index just after the closing quote of the string that opens at `open`. */
+/** The index just after the closing quote of the string whose opening quote is at `open`. */
 function endOfString(text: string, open: number): number {
   for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0
@@ -88,7 +88,7 @@ function endOfString(text: string, open: number): number {
   return text.length
 }
 
-/** Is the string between these places, in its quotes, one of the names? Most are none, which is seen without making a string of them. */
+/** Is the quoted string between these indexes one of the names? Most keys are not, which is decided without making a string of them. */
 function isKeyAmong(names: readonly string[], text: string, start: number, end: number): boolean {
   const length = end - start - 2
   for (const name of names) {
@@ -99,7 +99,7 @@ function isKeyAmong(names: readonly string[], text: string, start: number, end: 
   return false
 }
 
-/** In characters, of one: `\\u0065`. */
+/** The length of the longest escape of a character, `\\u0065`. */
 const LONGEST_ESCAPE = 6
 
 function hasEscape(text: string, start: number, end: number): boolean {
@@ -122,8 +122,8 @@ function skipSpace(text: string, from: number): number {
 }
 
 /**
- * A JSON object with one of its members set, wherever it is, or before all others; every other character stays. `valueFor` gets the text
- * of the value that is there, if any.
+ * The text of a JSON object with one member set: in its place, or before all others when the object lacks it. Every other character stays.
+ * `valueFor` gets the text of the present value, if any.
  */
 export function withMember(text: string, name: string, valueFor: (given?: string) => string): string {
   const { spans } = scanTopLevel(text, [name])
@@ -137,7 +137,7 @@ export function withMember(text: string, name: string, valueFor: (given?: string
   return `${text.slice(0, open)}${JSON.stringify(name)}:${valueFor()}${isAlone ? '' : ','}${text.slice(open)}`
 }
 
-/** A JSON object without one of its members, wherever it is; every other character stays. */
+/** The text of a JSON object without one of its members; every other character stays. */
 export function withoutMember(text: string, name: string): string {
   const { spans } = scanTopLevel(text, [name])
   return spans.reduceRight((rest, { start, end }) => {
@@ -167,11 +167,11 @@ export function withMembers(
   let at = open
   for (const { start, end } of scanTopLevel(text, without).spans) {
     const closing = text.lastIndexOf('"', start - 1)
-    kept += text.slice(at, text.lastIndexOf('"', closing - 1)) // no name that is asked for has a quote within
+    kept += text.slice(at, text.lastIndexOf('"', closing - 1)) // none of the names contains a quote
     const comma = /\s*,\s*/y
     comma.lastIndex = end
     at = comma.test(text) ? comma.lastIndex : end
-    if (at === end) kept = kept.trimEnd().replace(/,$/, '') // it was the last
+    if (at === end) kept = kept.trimEnd().replace(/,$/, '') // it was the last member
   }
   kept += text.slice(at)
   const members = JSON.stringify(added).slice(1, -1)

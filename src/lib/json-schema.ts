@@ -4,9 +4,9 @@ import type { JsonObject } from './json.ts'
 /** Converts schemas of valibot to JSON Schema 2020-12. */
 export interface JsonSchemaConverter {
   /**
-   * The JSON Schema of the JSON values that a schema accepts, with texts that it trims as they are then. A check by a function has no keyword,
-   * and is left out: its schema can say what keywords stand for it by `v.metadata`. Throws a TypeError on a kind of schema that has no
-   * conversion.
+   * The JSON Schema of the JSON values that a schema accepts; texts that it trims are described as they are after trimming. A check by a
+   * function has no keyword and is left out, unless the schema names its keywords by `v.metadata`. Throws a TypeError on a kind of schema
+   * that has no conversion.
    */
   convert(schema: GenericSchema): JsonObject
   /** The named schemas that were converted so far, by name. */
@@ -58,7 +58,7 @@ export function createJsonSchemaConverter(names: ReadonlyMap<object, string>, pr
       case 'optional':
         return inner(node.wrapped)
       case 'union':
-      case 'lazy': // one that lists its options: `oneShapeOf` in src/management/input.ts
+      case 'lazy': // only a schema that lists its options: `oneShapeOf` in src/management/input.ts
         if (node.options) return { anyOf: node.options.map(inner) }
     }
     throw new TypeError(`There is no JSON Schema for the schema "${node.type}".`)
@@ -79,7 +79,7 @@ export function createJsonSchemaConverter(names: ReadonlyMap<object, string>, pr
   /** A schema within another one. */
   function inner(node: unknown): JsonObject {
     if (!node) throw new TypeError('A schema lacks the one within it.')
-    return convert(node as Node) // as its kind has it
+    return convert(node as Node) // a schema within a schema is a schema
   }
 
   return { convert, definitions }

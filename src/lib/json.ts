@@ -9,7 +9,7 @@ export type JsonObject = { [name: string]: unknown }
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The text of UTF-8 bytes. Throws `INVALID_JSON` on any others. */
+/** Decodes UTF-8. Throws `INVALID_JSON` on bytes that are not UTF-8. */
 export function jsonText(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
@@ -21,7 +21,7 @@ export function jsonText(bytes: Uint8Array): string {
 /** The most levels of a client's JSON, and of JSON in a text within JSON, such as the arguments of a tool call. */
 export const MAX_DEPTH = 64
 
-/** The most levels that every platform can walk and write; a provider's JSON may have these, as it wraps the JSON of clients. */
+/** How deep JSON may nest so that every platform can walk and write it. A provider's JSON may be as deep, since it wraps the JSON of clients. */
 const MAX_SAFE_DEPTH = 500
 
 /** Is the text JSON that nests deeper than a client's JSON may? */
@@ -30,12 +30,12 @@ export const isTooDeep = (text: string): boolean => nestsDeeper(text, MAX_DEPTH)
 /** Does the text nest so deep that writing its value as JSON could exhaust the stack? */
 export const isUnsafelyDeep = (text: string): boolean => nestsDeeper(text, MAX_SAFE_DEPTH)
 
-/** Each level takes two characters. The text may be no JSON. */
+/** Does the text nest deeper than this? A text of less than two characters a level cannot. The text need not be JSON. */
 const nestsDeeper = (text: string, levels: number) => text.length > 2 * levels && scanTopLevel(text, []).depth > levels
 
 /**
- * Parses a client's JSON object; `depth` is how deep it nests, if known. Throws `INVALID_JSON`, with what is wrong, when it is no JSON, no
- * object, or nests deeper than 64 levels.
+ * Parses a client's JSON object; `depth` is how deep it nests, if known. Throws `INVALID_JSON` with the reason when the text is not JSON, not
+ * an object, or nests deeper than 64 levels.
  */
 export function parseJsonObject(text: string, depth = scanTopLevel(text, []).depth): JsonObject {
   if (text.trim() === '')
@@ -52,7 +52,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The messages of engines differ, and quote the text, which may be a secret: only the position is kept.
+    // The messages of JavaScript engines differ, and quote the text, which may contain a secret: only the position is kept.
     const where = text.includes('"') ? /position \d+/.exec(String(error)) : 'a shell may have taken its double quotes'
     throw gatewayError('INVALID_JSON', { message: `The request body is not valid JSON${where ? `: ${where}` : ''}.` })
   }
@@ -68,7 +68,7 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** The same for values that are written again: also `undefined` when they nest so deep that this could exhaust the stack. */
+/** Parses a value that is written as JSON again later: also `undefined` when it nests so deep that writing it could exhaust the stack. */
 export const tryParseShallow = (text: string): unknown => (isUnsafelyDeep(text) ? undefined : tryParseJson(text))
 
 /** The value as JSON; `undefined` when it nests too deep for the stack. */

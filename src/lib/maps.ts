@@ -10,7 +10,7 @@ export function evictOldest<V>(map: Map<unknown, V>, max: number): V | undefined
   return undefined
 }
 
-/** Values that are forgotten some time after they were set. */
+/** A map whose values expire some time after they were set. */
 export interface ExpiringMap<V> {
   get(key: string): V | undefined
   set(key: string, value: V): void
@@ -34,11 +34,11 @@ export function createExpiringMap<V>({
     },
     set(key, value) {
       if (!entries.delete(key)) evictOldest(entries, max)
-      entries.set(key, { value, until: clock.now() + ttlMs }) // last in the map, which evictOldest empties from the front
+      entries.set(key, { value, until: clock.now() + ttlMs }) // now the last entry of the map; `evictOldest` removes the first
     },
   }
 }
 
-/** The own entry of a table; not `constructor` and the like, which every object inherits. For names that come from outside. */
+/** The own entry of a table, not an inherited member such as `constructor`. For names that come from clients or providers. */
 export const entryOf = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined

@@ -1,4 +1,7 @@
-/** Calls `load` once, on first use, and shares its result; a failure is not kept, and a caller that loads ahead of need may leave it unhandled. */
+/**
+ * Makes a function that calls `load` once, on first use, and shares its result. A failure is not kept: the next use calls `load` again. A
+ * caller that only loads in advance need not handle it.
+ */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return () => {
@@ -12,7 +15,10 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** What `derive` makes of a result; the same promise as before for the same `given`, which is what most requests meet. */
+/**
+ * Makes a function that resolves to what `derive` makes of the result of a promise. For the same promise as in the last call, as in most
+ * requests, it returns the same promise again.
+ */
 export function derived<T, R>(derive: (value: T) => R | Promise<R>): (given: Promise<T>) => Promise<R> {
   let last: { given: Promise<T>; result: Promise<R> } | undefined
   return (given) => {
@@ -21,7 +27,7 @@ export function derived<T, R>(derive: (value: T) => R | Promise<R>): (given: Pro
   }
 }
 
-/** Runs work in the order of the calls, one at a time; a failure does not stop what follows. */
+/** Runs work in the order of the calls, one at a time; a failure does not stop the work after it. */
 export type Mutex = <T>(work: () => Promise<T>) => Promise<T>
 
 /** Makes a mutex for this process. */
@@ -29,12 +35,12 @@ export function createMutex(): Mutex {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const run = last.then(work)
-    last = run.catch(() => {}) // its caller hears of it
+    last = run.catch(() => {}) // the caller of this work gets the failure
     return run
   }
 }
 
-/** Work that goes on after the answer it belongs to. */
+/** Work that goes on after the response of its request. */
 export interface Background {
   /** Keeps track of work; `waitUntil` keeps the platform running for it. Rejections go to `onError`. */
   run(work: Promise<unknown>, waitUntil?: (work: Promise<unknown>) => void): void

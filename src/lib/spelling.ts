@@ -25,7 +25,7 @@ const BEHIND_SLASH = 0.25
 const CONTAINED = 1.5
 const MAX_EDITS = 3
 
-/** The distance of the two; `undefined` when it is too large, or not below `worst`. */
+/** The distance between the two words; `undefined` when it is too large, or not below `worst`. */
 function rankOf(word: string, candidate: string, worst: number): number | undefined {
   const part = candidate.slice(candidate.lastIndexOf('/') + 1)
   if (word === candidate) return 0
@@ -45,11 +45,11 @@ const contains = (whole: string, part: string) => part.length >= 3 && whole.incl
 /** The Levenshtein distance, where two swapped neighbours count as one edit; infinite when it is more than `allowed`. */
 function edits(word: string, other: string, allowed: number): number {
   const most = Math.floor(allowed)
-  const distance = isSwapped(word, other) ? 1 : leven(word, other, { maxDistance: most + 1 }) // never returns more than this
+  const distance = isSwapped(word, other) ? 1 : leven(word, other, { maxDistance: most + 1 }) // `leven` returns at most `maxDistance`
   return distance > most ? Number.POSITIVE_INFINITY : distance
 }
 
-/** Do the words differ only in two neighbours that have changed places? */
+/** Do the words differ only in two neighbouring letters that are swapped? */
 function isSwapped(word: string, other: string): boolean {
   if (word.length !== other.length) return false
   let at = 0
@@ -57,7 +57,7 @@ function isSwapped(word: string, other: string): boolean {
   return at + 1 < word.length && other === word.slice(0, at) + word[at + 1] + word[at] + word.slice(at + 2)
 }
 
-/** `Did you mean "a" or "b"?`, or `undefined` when there is nothing near to name. */
+/** `Did you mean "a" or "b"?`, or `undefined` without names. */
 export function didYouMean(names: readonly string[]): string | undefined {
   return names.length > 0 ? `Did you mean ${names.map((name) => `"${name}"`).join(' or ')}?` : undefined
 }

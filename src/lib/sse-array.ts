@@ -4,9 +4,9 @@ import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE 
 import { eventTooLong, MAX_EVENT, withoutLineSeparators } from './sse.ts'
 
 /**
- * The objects of a JSON array as server-sent events, each as soon as it is complete: a stream that did not come as events. What follows the
- * array, and half an object at its end, is dropped. Linear in the length of the input. `next` rejects with `UPSTREAM_INVALID` when an object
- * is longer than 16 MiB.
+ * Turns a stream that a provider has sent as a JSON array into server-sent events, each object as soon as it is complete. Text after the
+ * array, and an incomplete object at its end, are dropped. Linear in the length of the input. `next` rejects with `UPSTREAM_INVALID` when an
+ * object is longer than 16 MiB.
  */
 export function arrayEvents(array: ByteStream): ByteStream {
   const decoder = new TextDecoder()
@@ -29,7 +29,7 @@ function createSplitter(): (text: string) => string {
   let isString = false
   let isEscaped = false
   let isOver = false
-  let pieces: string[] = [] // of the object that is not complete yet
+  let pieces: string[] = [] // the pieces of the object that is not complete yet
   let size = 0
 
   return (text) => {
@@ -67,5 +67,8 @@ function createSplitter(): (text: string) => string {
   }
 }
 
-/** JSON as an event. Line ends are none of a string in JSON, and would be the end of the event's line. */
+/**
+ * A JSON text as an event. Line breaks in it are between tokens, never inside a string; they are replaced, since they would end the line of
+ * the event.
+ */
 export const eventOf = (json: string): string => `data: ${withoutLineSeparators(json.replace(/[\r\n]+/g, ' '))}\n\n`

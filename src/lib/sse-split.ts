@@ -12,7 +12,7 @@ export interface EventSplitter {
 export function createEventSplitter(): EventSplitter {
   let held: Uint8Array[] = []
   let size = 0
-  let seam: Uint8Array = NOTHING // the last bytes of what is held
+  let seam: Uint8Array = NOTHING // the last bytes of the held ones
 
   function hold(bytes: Uint8Array) {
     if (bytes.length === 0) return
@@ -41,24 +41,27 @@ export function createEventSplitter(): EventSplitter {
       if (end === chunk.length && size === 0) return chunk
       held.push(chunk.subarray(0, end))
       const whole = rest()
-      hold(new Uint8Array(chunk.subarray(end))) // a copy: a view would keep the whole chunk
+      hold(new Uint8Array(chunk.subarray(end))) // a copy, since a view would keep the whole chunk in memory
       return whole
     },
   }
 }
 
 const NOTHING = new Uint8Array(0)
-/** The end of an event has up to four bytes. */
+/** How many bytes of the end of an event, which has up to four, can lie before a chunk. */
 const SEAM = 3
 
-/** The end of an event that lies on both sides of a seam: index after it in `chunk`, 0 when the chunk itself shows that it was the end. */
+/**
+ * Finds the end of an event that lies partly in `seam` and partly in `chunk`. Returns the index after it in `chunk`: 0 when the end lies in
+ * `seam` alone, which only the chunk shows.
+ */
 function endAcross(seam: Uint8Array, chunk: Uint8Array): number | undefined {
   if (seam.length === 0) return undefined
   const end = endOfLastEvent(concatBytes([seam, chunk.subarray(0, SEAM)]))
   return end < seam.length ? undefined : end - seam.length
 }
 
-/** Index after the last event that is complete within `bytes`, or 0 when none is. */
+/** The index after the last event that is complete within `bytes`, or 0 when none is. */
 function endOfLastEvent(bytes: Uint8Array): number {
   for (let at = bytes.lastIndexOf(LF); at > 0; at = bytes.lastIndexOf(LF, at - 1)) {
     const before = bytes[at - 1]
@@ -67,7 +70,7 @@ function endOfLastEvent(bytes: Uint8Array): number {
   return endOfLoneCrEvent(bytes)
 }
 
-/** Streams that end their lines with a carriage return alone. A return at the very end may be half of a CRLF, so it does not count. */
+/** The same for streams whose lines end with a lone carriage return. A carriage return at the very end may be half of a CRLF, and does not count. */
 function endOfLoneCrEvent(bytes: Uint8Array): number {
   if (bytes.includes(LF)) return 0
   for (let at = bytes.lastIndexOf(CR, bytes.length - 2); at > 0; at = bytes.lastIndexOf(CR, at - 1)) {

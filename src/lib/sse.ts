@@ -6,7 +6,7 @@ export interface SseEvent {
   data: string
 }
 
-/** An event as it stands in a stream; its data must be one line. */
+/** The text of an event in a stream; its data must be one line. */
 export const eventText = ({ event, data }: SseEvent): string =>
   `${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`
 
@@ -22,18 +22,18 @@ export function createSseParser(
   onEvent: (event: SseEvent) => void,
   { bareJson = false } = {},
 ): { push(text: string): void; end(): void } {
-  let pieces: string[] = [] // of the line that is not complete yet
+  let pieces: string[] = [] // the pieces of the line that is not complete yet
   let pending = 0
   let afterCr = false
   let first = true
   let event: string | undefined
   let data: string | undefined
   let mayBeBare = false
-  let isBare = false // JSON without a field
+  let isBare = false // is the current line JSON without a field name?
 
   function push(text: string) {
     let at = 0
-    let cr = text.indexOf('\r') // looked for again only once it is passed
+    let cr = text.indexOf('\r') // searched again only after the scan has passed it
     if (first && text.length > 0) {
       first = false
       if (text.charCodeAt(0) === 0xfeff) at = 1
@@ -58,7 +58,7 @@ export function createSseParser(
   }
 
   function keep(piece: string) {
-    pieces.push(` ${piece}`.slice(1)) // a copy: the piece alone would keep the whole chunk
+    pieces.push(` ${piece}`.slice(1)) // a copy, since the piece would keep the whole chunk in memory
     pending += piece.length
     if (pending + (data?.length ?? 0) > MAX_EVENT) throw eventTooLong()
   }
@@ -107,17 +107,17 @@ export function createSseParser(
 /** Parses events from the bytes of a stream, which may be cut anywhere. Throws `UPSTREAM_INVALID` on invalid input. */
 export interface StreamParser {
   push(chunk: Uint8Array): void
-  /** Ends the input: an unfinished last event counts, if the framing has such. */
+  /** Ends the input. A last event that is not finished counts, where the framing allows such an event. */
   end(): void
 }
 
 /** How a stream is divided into events. */
 export type StreamFraming = (onEvent: (event: SseEvent) => void) => StreamParser
 
-/** Server-sent events, which nearly all streams are. Google and others report some errors by JSON that stands alone. */
+/** Divides a stream into server-sent events, as nearly all streams are. Google and others report some errors by JSON without a field name. */
 export const sseFraming: StreamFraming = (onEvent) => {
   const parser = createSseParser(onEvent, { bareJson: true })
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // the parser looks for one
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // the parser skips the byte order mark itself
   return {
     push: (chunk) => parser.push(decoder.decode(chunk, endsWhole(chunk) ? WHOLE : PART)),
     end() {
@@ -127,7 +127,10 @@ export const sseFraming: StreamFraming = (onEvent) => {
   }
 }
 
-/** Does the chunk end with an ASCII character? Then no character is cut, and runtimes decode whole text much faster. */
+/**
+ * Does the chunk end with an ASCII character? Then it ends with a whole character, and runtimes decode it much faster without the option
+ * `stream`.
+ */
 const endsWhole = (chunk: Uint8Array) => (chunk[chunk.length - 1] ?? 0) < 0x80
 
 const WHOLE = { stream: false }
@@ -142,12 +145,12 @@ function isField(name: string, text: string, from: number, end: number): boolean
   return text.startsWith(name, from) && (after === end || text[after] === ':')
 }
 
-/** What follows the colon, without one space; nothing where there is no colon. */
+/** The text after the colon, without one leading space; the empty text where there is no colon. */
 function valueBehind(text: string, colon: number, end: number): string {
   return text.slice(text[colon + 1] === ' ' ? colon + 2 : colon + 1, end)
 }
 
-/** The bytes of each event of whole ones, with its blank line. */
+/** Divides the bytes of complete events into those of each event, its blank line included. */
 export function splitEvents(whole: Uint8Array): Uint8Array[] {
   const events: Uint8Array[] = []
   let start = 0
@@ -159,12 +162,12 @@ export function splitEvents(whole: Uint8Array): Uint8Array[] {
   return events
 }
 
-/** One character a byte, so that positions in the text are positions in the bytes. */
+/** Decodes each byte as one character, so that indexes in the text are indexes in the bytes. */
 const byteByByte = new TextDecoder('latin1')
 
 const EVENT_END = /(?:\r\n|\n|\r(?!\n)){2}/g
 
-/** What stands as JSON alone in the place of an event, if that is what it is. */
+/** The text, if it is JSON that stands in the place of an event; otherwise `undefined`. */
 export const bareJsonIn = (text: string): string | undefined =>
   text.trimStart().startsWith('{') ? text.split(FIELD, 1)[0] : undefined
 

@@ -1,19 +1,19 @@
 /** Text that comes in pieces. */
 export interface TextBuffer {
   add(piece: string): void
-  /** Has a piece been added, be it without a character? */
+  /** Has a piece been added, even an empty one? */
   readonly isBegun: boolean
-  /** All of it; `undefined` when it is longer than the buffer holds. */
+  /** The whole text; `undefined` when it is longer than the buffer allows. */
   readonly text: string | undefined
 }
 
 /**
- * Keeps the pieces of a text put together by the hundreds: a string for each word takes several times the room of its characters. A text of
- * more than `maxLength` characters is given up.
+ * Makes a buffer that joins pieces by the hundreds: one string for each word would take several times the memory of its characters. A text of
+ * more than `maxLength` characters is discarded.
  */
 export const createTextBuffer = (maxLength = Number.POSITIVE_INFINITY): TextBuffer => new PagedText(maxLength)
 
-/** How many pieces are put together at once. */
+/** How many pieces are joined at once. */
 const PAGE = 256
 
 /** A class, because `add` is called for each event of a stream. */

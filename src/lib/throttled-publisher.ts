@@ -1,9 +1,12 @@
 import type { Clock } from '../types.ts'
 import { type CancelDeadline, startDeadline } from './deadline.ts'
 
-/** Publishes what changes often: at once, then again after a pause when it has changed, and every `beatMs` as long as there is reason to. */
+/**
+ * Publishes a state that changes often: at once, then at most once in a pause while it changes, and every `beatMs` for as long as `publish`
+ * demands.
+ */
 export interface ThrottledPublisher {
-  /** Must be called when it has changed. */
+  /** Must be called when the state has changed. */
   changed(): void
   /** Nothing more is published once it has resolved. */
   stop(): Promise<void>

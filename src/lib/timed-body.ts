@@ -13,18 +13,18 @@ export interface BodyLimits {
   scope?: Scope
 }
 
-/** The time of a body. */
+/** How long a request body may take. */
 export interface BodyTime {
   /** From the start to the last byte, in ms. */
   timeoutMs: number
   clock: Clock
-  /** Resolves at the end of the event loop's turn, by which most bodies have come: they need no timer. */
+  /** Resolves at the end of the event loop's turn. Most bodies have arrived by then and need no timer. */
   turnEnd(): Promise<void>
 }
 
 /**
  * The body of a request. Rejects as `Exchange.body` does, and with `REQUEST_TIMEOUT` when it takes too long: not every platform ends a
- * request whose body stops coming. The connection is closed after that answer, as the rest of the body may still come.
+ * request whose body stops coming. The connection is closed after that response, since the rest of the body may still arrive.
  */
 export function timedBody(
   exchange: Pick<Exchange, 'body'>,

@@ -1,8 +1,6 @@
 import type { Kind, Strategy, WireFormat } from '../types.ts'
 
-/*
- * The members of the unions that people name. Written as records, so that a new member fails the compiler here until it is named.
- */
+/* The members of unions whose names users write. Written as records, so that the compiler demands each new member here. */
 
 /** Every kind. */
 export const kinds = membersOf<Kind>({
@@ -38,5 +36,5 @@ export const wireFormats = membersOf<WireFormat>({
 })
 
 function membersOf<Union extends string>(members: Record<Union, true>): readonly Union[] {
-  return Object.keys(members) as Union[] // the record has no other keys
+  return Object.keys(members) as Union[] // the record has exactly these keys
 }

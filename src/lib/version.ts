@@ -1,2 +1,2 @@
-/** The version in package.json, which the core cannot read: it has no file system. */
+/** The version in package.json. It is repeated here because the core cannot read files. */
 export const VERSION = '0.1.0'
