@@ -17,7 +17,7 @@ export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): 
   return sender || formatOf('openai-chat')
 }
 
-/** The formats of all who may call a path, the default first. */
+/** The formats of all clients that may call a path, the default first. */
 export function callerFormatsOf(path: string): WireFormat[] {
   const signs = [[], ...formats.map(({ clientSigns }) => clientSigns.headers)]
   return signs.map((sent) => callerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
@@ -26,5 +26,8 @@ export function callerFormatsOf(path: string): WireFormat[] {
 /** Is this the path of the model listing, which any page of a browser may read? */
 export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
 
-/** Google's first: its methods may follow a model's name that looks like another path, and its key among other headers. */
+/**
+ * The formats in the order in which they are tried. Google's comes first: in its paths a method follows the model's name, which may look like
+ * another path, and its key may be sent beside other headers.
+ */
 const candidates = [...formats].reverse()

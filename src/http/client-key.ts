@@ -5,7 +5,7 @@ import type { Client } from '../pipeline/client.ts'
 import type { Keyring, PresentedKey } from '../store/keyring.ts'
 import type { SettingsStore } from '../store/settings.ts'
 
-/** What client keys are checked with. */
+/** The stores by which client keys are checked. */
 export interface KeyStore {
   settings: Pick<SettingsStore, 'read'>
   keyring: Pick<Keyring, 'find'>
@@ -54,7 +54,7 @@ function presentedCredentials(exchange: Exchange): string[] {
 
 const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key']
 
-/** The error of a request whose credentials are no client key, though one is required: `KEY_MISSING` where it has none, or `KEY_UNKNOWN`. */
+/** The error of a request without a known client key where one is required: `KEY_MISSING` when it has no credential, otherwise `KEY_UNKNOWN`. */
 function unknownKey(credentials: readonly string[]): GatewayError {
   const headers = { 'www-authenticate': 'Bearer' }
   if (credentials.length === 0) return gatewayError('KEY_MISSING', { headers })

@@ -4,8 +4,8 @@ import { callerFormat, isModelList } from './caller-format.ts'
 import { jsonReply } from './reply.ts'
 
 /**
- * The reply to an error under `/v1`, in the caller's format. A header keeps SDKs, which retry 408, 409, 429 and 5xx on their own, from
- * retrying, except when the gateway shuts down or has too many requests: another instance may answer, or this one later.
+ * The reply to an error under `/v1`, in the caller's format. A header keeps SDKs from retrying 408, 409, 429 and 5xx on their own, except
+ * when the gateway shuts down or has too many requests: then another instance may answer, or this one later.
  */
 export async function modelsErrorReply(
   thrown: unknown,
@@ -31,8 +31,8 @@ const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set(['CLOSED', 'TOO_BUSY'])
 const NO_RETRY = { 'x-should-retry': 'false' }
 
 /**
- * An internal error goes whole to `onError`, and to the client as "Internal server error"; a provider's 500 does not. The message of
- * `BODY_ALREADY_READ`, which explains how to mount the gateway, goes to both.
+ * The error for the client. An internal error is passed to `onError`, and the client gets "Internal server error" in its place; a provider's
+ * 500 is passed on. The message of `BODY_ALREADY_READ`, which explains how to mount the gateway, goes to both.
  */
 function forClient(error: GatewayError, onError: (error: unknown) => void): GatewayError {
   const isBare = error.status === 500 && error.code !== 'BODY_ALREADY_READ'
@@ -43,13 +43,13 @@ function forClient(error: GatewayError, onError: (error: unknown) => void): Gate
 }
 
 /**
- * The reply to an error under `/api`: `{ error: string }`. An internal error goes whole to `onError`, and to the client as "Internal server
- * error".
+ * The reply to an error under `/api`: `{ error: string }`. An internal error is passed to `onError`, and the client gets "Internal server
+ * error" in its place.
  */
 export function managementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
   const error = toGatewayError(thrown)
   const isInternal = error.code === 'INTERNAL'
-  const isForClient = isInternal || error.code === 'BODY_ALREADY_READ' // the message, if there is one, was written for the client
+  const isForClient = isInternal || error.code === 'BODY_ALREADY_READ' // then the message was written for the client
   if (error.status === 500) onError(isInternal && error.cause !== undefined ? error.cause : error)
   const message = error.status === 500 && !isForClient ? gatewayError(error.code).message : error.message
   return jsonReply(error.status, { error: message }, error.headers)

@@ -6,35 +6,38 @@ import { isObject } from '../lib/json.ts'
 import type { App } from './app.ts'
 import { managementErrorReply } from './error-reply.ts'
 
-/** The handlers of Fetch requests. What goes wrong with a request is an answer. */
+/** The handlers of Fetch requests. A failure becomes a response: they never reject. */
 interface FetchHandlers {
-  /** Answers also what is not the gateway's. */
+  /** Also responds to paths that are not the gateway's. */
   gateway(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
-  /** Resolves to `undefined` for what is not the gateway's. */
+  /** Resolves to `undefined` for paths that are not the gateway's. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
   /** Is the request or URL the gateway's? */
   matches(request: Request | URL | string): boolean
 }
 
-/** What the handlers depend on besides. */
+/** The options of the handlers. */
 interface FetchHandlersOptions extends BodyOptions {
-  /** Is it a path of `app`? */
+  /** Does `app` serve this path? */
   isOurs(path: string): boolean
   /** The reply to any other path. */
   elsewhere(exchange: Exchange): Reply
-  /** Resolves when a request may begin, where the platform is better off when many begin together. */
+  /** Awaited before a request begins, on platforms where it is faster to begin many requests together. */
   begin: (() => Promise<void>) | undefined
-  /** Awaited before the end of an answer that closes its connection. */
+  /** Awaited before the end of a response after which the connection is closed. */
   linger: (() => Promise<void>) | undefined
   onError(error: unknown): void
 }
 
 interface BodyOptions {
-  /** Does the platform read what is cancelled, or never read, for as long as it comes? Then a body that is refused is held. */
+  /**
+   * Does the platform go on reading a request body that was cancelled, or not read, for as long as it arrives? Then the body of a refused
+   * request is held.
+   */
   holdsRefused: boolean
 }
 
-/** Makes the handlers of what `app` serves. */
+/** Makes the Fetch handlers of `app`. */
 export function createFetchHandlers(
   app: App,
   { isOurs, elsewhere, begin, holdsRefused, linger, onError }: FetchHandlersOptions,
@@ -65,23 +68,23 @@ export function createFetchHandlers(
   }
 }
 
-/** For URLs that are only a path. */
+/** The base of URLs that are only a path. */
 const BASE = 'http://gateway'
 
-/** What comes beside the request: the execution context of Workers, or what a mount knows of its runtime. */
+/** What a platform or a mount passes beside the request: the execution context of Workers, and facts about the runtime. */
 interface FetchContext {
   waitUntil?(work: Promise<unknown>): void
   upstream?: UpstreamFetch
 }
 
-/** Workers pass it third, other runtimes not at all. */
+/** Is this the execution context? Workers pass it as the third argument, other runtimes do not. */
 const isContext = (part: unknown): part is FetchContext => isObject(part) && typeof part.waitUntil === 'function'
 
 /** The request that `fetch` would make of the same arguments, so that a client's own `fetch` can be the gateway. */
 const requestOf = (input: Request | URL | string, init: unknown): Request =>
-  typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // it checks them
+  typeof input === 'string' || input instanceof URL ? new Request(input, init as RequestInit | undefined) : input // `Request` checks `init`
 
-/** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is malformed, since its path is not known then. */
+/** A Fetch request as an exchange. Throws `INVALID_REQUEST` when its `Host` is malformed, since its path is then unknown. */
 class FetchExchange implements Exchange {
   readonly method: string
   readonly path: string
@@ -130,7 +133,10 @@ class FetchExchange implements Exchange {
   }
 }
 
-/** See `Exchange.onAbort`. The function that it returns holds the request, without which Node's signal no longer follows the client's. */
+/**
+ * See `Exchange.onAbort`. The returned function keeps the request in memory: once the request is collected, Node's signal no longer reports
+ * that the client has disconnected.
+ */
 function onAbort(request: Request, listener: () => void): () => void {
   if (request.signal.aborted) {
     listener()
@@ -154,11 +160,11 @@ function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Pr
     return Promise.reject(gatewayError('CLIENT_CLOSED_REQUEST'))
   }
   const whole = body.whole()
-  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, tooLarge), broken) // it cannot be cancelled
+  if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, tooLarge), broken) // a whole read cannot be cancelled
   return unlessLeft(readAll(holdsRefused ? held(body) : body, maxBytes, tooLarge), request, body).catch(broken)
 }
 
-/** Rejects when the client leaves, whatever the platform does with the body then. */
+/** Rejects when the client disconnects, even where the platform then does not end the read of the body. */
 function unlessLeft(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const stopListening = onAbort(request, () => {
@@ -175,10 +181,13 @@ function notRead({ signal }: Request, cause: unknown): never {
   throw gatewayError('INVALID_REQUEST', { message: 'The request body cannot be read to its end.', cause })
 }
 
-/** The body, of which nothing more is taken once it is refused. */
+/** The body, whose `cancel` does nothing: on such platforms nothing more of it is read. */
 const held = (body: ByteStream): ByteStream => ({ next: () => body.next(), cancel() {} })
 
-/** The connection is closed after that answer, where the platform heeds it, as the rest of the body would follow. */
+/**
+ * The error for a body that is too large. Where the platform obeys the header, the connection is closed after the response, since the rest of
+ * the body would follow.
+ */
 const tooLarge = (maxBytes: number) =>
   gatewayError('PAYLOAD_TOO_LARGE', {
     message: `The request body is larger than ${maxBytes} bytes.`,
@@ -190,7 +199,7 @@ const USED =
 
 const HOST = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
-/** The URL of a request. Throws on a malformed `Host`: Deno puts one with a path into the URL as it is, Bun leaves the host out. */
+/** The URL of a request. Throws on a malformed `Host`: Deno puts a `Host` with a path into the URL unchanged, and Bun leaves the host out. */
 function urlOf({ url, headers }: Request): URL {
   const host = headers.get('host')
   try {
@@ -199,15 +208,15 @@ function urlOf({ url, headers }: Request): URL {
   throw gatewayError('INVALID_REQUEST', { message: 'The Host header is not a host name.' })
 }
 
-/** A reply as a Fetch response; `linger`: awaited before the end of one that closes its connection. */
+/** A reply as a Fetch response. `linger` is awaited before the end of a response after which the connection is closed. */
 function responseOf({ status, headers, body }: Reply, linger?: () => Promise<void>): Response {
   const isHeldOpen = linger !== undefined && headers.connection === 'close' && typeof body === 'string'
   const content = isHeldOpen ? followedBy(linger, body) : body
   if (isByteStream(content)) return new Response(readableOf(content), { status, headers })
-  return new Response((content ?? null) as BodyInit | null, { status, headers }) // the bytes are not shared memory
+  return new Response((content ?? null) as BodyInit | null, { status, headers }) // the type excludes shared memory, which the bytes never are
 }
 
-/** The text at once, its end when `linger` resolves. */
+/** A stream that sends the text at once, and ends when `linger` resolves. */
 function followedBy(linger: () => Promise<void>, text: string): ByteStream {
   let isSent = false
   return {

@@ -17,14 +17,14 @@ interface HealthCheckDependencies {
   onError(error: unknown): void
 }
 
-/** The storage is read at most once in this time, however many ask: `/health` needs no credential. */
+/** The storage is read at most once in this time, however many requests come: `/health` needs no credential. */
 const MAX_AGE_MS = 1_000
 
-/** A storage that takes longer counts as unreadable, so that the answer comes before a load balancer stops waiting. */
+/** A storage that takes longer counts as unreadable, so that the response comes before a load balancer stops waiting. */
 const READ_TIMEOUT_MS = 2_000
 
 /**
- * Makes the answer of `/health`: 200 with `status` "ok" and the version, or 503 with "closing" or "store unreadable". It calls no provider
+ * Makes the handler of `/health`: 200 with `status` "ok" and the version, or 503 with "closing" or "store unreadable". It calls no provider
  * and carries no CORS headers. `onError` gets the reason once when the storage becomes unreadable.
  */
 export function createHealthCheck({ settings, clock, isClosed, onError }: HealthCheckDependencies): AnswerHealth {

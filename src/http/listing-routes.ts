@@ -20,7 +20,7 @@ export interface ListingPath {
   path: string
   /** The kinds that it lists (src/rules.md, Model lists of OpenAI clients); absent: it finds one model. */
   kinds?: readonly Kind[]
-  /** May any page read it? Then it answers the preflight request, too. */
+  /** May pages of every origin read it? Then preflight requests are answered as well. */
   isPublic?: true
 }
 
@@ -41,7 +41,7 @@ export const listingPaths: readonly ListingPath[] = [
 const anyOrigin = { 'access-control-allow-origin': '*' }
 const preflight = { ...anyOrigin, 'access-control-allow-methods': 'GET, OPTIONS', 'access-control-allow-headers': '*' }
 
-/** What a route answers with: the body in the form of the caller's format. `fetch`: calls providers for as long as the client waits. */
+/** Makes the body of a response in the caller's format. `fetch` calls providers, and aborts these calls when the client disconnects. */
 type Body = (request: RoutedRequest, listing: Listing, caller: Caller) => Promise<object>
 
 interface Caller {

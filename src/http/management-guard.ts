@@ -78,7 +78,7 @@ const digest = async (text: string) => new Uint8Array(await crypto.subtle.digest
 const CHANGES = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /**
- * Refuses changes that pages of other sites make with their visitor's browser (CSRF). Throws `FORBIDDEN` for a foreign origin, and
+ * Refuses changes that pages of other sites request through the browser of a visitor (CSRF). Throws `FORBIDDEN` for a foreign origin, and
  * `UNSUPPORTED_MEDIA_TYPE` for a body that a plain HTML form could send.
  */
 function refuseForeignChange(exchange: Exchange): void {
@@ -92,8 +92,8 @@ function refuseForeignChange(exchange: Exchange): void {
 }
 
 /**
- * Keeps a page whose host name was pointed at this machine (DNS rebinding) from passing for a local one: a browser must name the host as
- * localhost, by its IP address, or as one of `allowedHosts`. Throws `FORBIDDEN`.
+ * Refuses pages whose host name resolves to this machine (DNS rebinding) and which would otherwise count as local: a browser must name the
+ * host as localhost, by its IP address, or as one of `allowedHosts`. Throws `FORBIDDEN`.
  */
 function refuseUnknownHost(exchange: Exchange, allowedHosts: readonly string[]): void {
   if (!isBrowser(exchange)) return
@@ -108,7 +108,10 @@ function refuseUnknownHost(exchange: Exchange, allowedHosts: readonly string[]):
   })
 }
 
-/** By `Sec-Fetch-Site`, which a browser sets itself; otherwise by `Origin`, compared with `Host`, which a proxy may rewrite. */
+/**
+ * Does the request come from a page of another site? Decided by `Sec-Fetch-Site`, which only browsers set, otherwise by comparing `Origin`
+ * with `Host`, which a proxy may have rewritten.
+ */
 function isForeign(exchange: Exchange): boolean {
   const site = exchange.header('sec-fetch-site')
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
@@ -124,7 +127,7 @@ function isBrowser(exchange: Exchange): boolean {
   )
 }
 
-/** The host and port that the client names; in process, where there is no `Host`, those of the URL. */
+/** The host and port that the client names in `Host`; in process, without that header, those of the URL. */
 const hostOf = (exchange: Exchange) => (exchange.header('host') ?? new URL(exchange.toRequest().url).host).toLowerCase()
 
 /** The host without its port, normalised; `undefined` when it is malformed. */
@@ -137,7 +140,7 @@ function hostName(host: string): string | undefined {
   }
 }
 
-/** Host and port, without the default port. For what is no URL, such as the origin `null`, a symbol, which equals nothing. */
+/** Host and port, without the default port. For a text that is no URL, such as the origin `null`, a new symbol, which equals nothing else. */
 function hostOfUrl(url: string): string | symbol {
   try {
     return new URL(url).host

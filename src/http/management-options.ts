@@ -1,7 +1,7 @@
 import { isObject } from '../lib/json.ts'
 import { refuseUnknownOptions } from '../lib/spelling.ts'
 
-/** Which requests may call `/api` over HTTP: exactly one of these. Without the option, none. */
+/** Which requests may call `/api` over HTTP: exactly one of these ways. Without the option no request may. */
 export type ManagementOptions =
   /** Requests with this token, 32 characters or more, as `Authorization: Bearer`. */
   | { token: string }
@@ -13,12 +13,12 @@ export type ManagementOptions =
   /** All requests. Browsers must name the host as localhost, an IP address, or one of `allowedHosts`. */
   | { dangerouslyAllowUnauthenticated: true; allowedHosts?: string[] }
 
-/** The choices, for messages. */
+/** The ways, for messages. */
 export const MODES = '{ token }, { authorize } or { dangerouslyAllowUnauthenticated: true }'
 
 const MIN_TOKEN_LENGTH = 32
 
-/** Throws a TypeError unless the options are exactly one of the choices, and a safe one. */
+/** Throws a TypeError unless the options have exactly one of the ways, and a safe one. */
 export function checkManagement(options: ManagementOptions | undefined): void {
   if (options === undefined) return
   const isGiven = (mode: string) => isObject(options) && mode in options
@@ -29,7 +29,7 @@ export function checkManagement(options: ManagementOptions | undefined): void {
   else checkOpen(options)
 }
 
-/** The host's object may have whatever members it likes. */
+/** Other members of the object are not checked: a host may pass an object of its own. */
 function checkAuthorize({ authorize }: { authorize: unknown }): void {
   if (typeof authorize !== 'function') throw new TypeError('management.authorize must be a function.')
 }

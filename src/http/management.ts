@@ -14,15 +14,15 @@ import type { ModelSurface } from './openapi/model-paths.ts'
 import { jsonReply } from './reply.ts'
 import { createRouter, type HttpRoute } from './router.ts'
 
-/** What serving the management API takes besides its operations. */
+/** The options of serving the management API. */
 interface ServingOptions {
   /** Which requests may call it; default: none. */
   management: ManagementOptions | undefined
-  /** Those of bodies. */
+  /** The limits of request bodies. */
   limits: BodyLimits
-  /** What else the gateway serves, for its description. */
+  /** The model endpoints, for the OpenAPI description. */
   models: ModelSurface
-  /** This and the following: see `AppOptions`. */
+  /** See `AppOptions` for this member and the following ones. */
   basePath: string
   admit(): void
   resume(exchange: Exchange): Promise<void>
@@ -32,13 +32,13 @@ interface ServingOptions {
 /** The management API, in process and under `/api`. */
 export interface ManagementApi {
   api: Management<unknown>
-  /** What mirrors the changes of the operations. */
+  /** Sends the changes of the operations to the mirror. */
   pushes: Pushes
-  /** Rejects with what the guard or an operation throws. */
+  /** Rejects with the error that the guard or an operation throws. */
   serve(path: string, exchange: Exchange): Promise<Reply>
 }
 
-/** Makes all of the management API. This file is loaded with the first use of it: gateways that only route requests never need it. */
+/** Makes the management API. This file is loaded with its first use: gateways that only route requests never need it. */
 export function createManagementApi(
   deps: Omit<ManagementDependencies, 'openapi'>,
   { management, limits, models, basePath, admit, resume, onError }: ServingOptions,
@@ -67,7 +67,7 @@ export function createManagementApi(
   }
 }
 
-/** The management API over HTTP, made from the table of its operations. `limits`: those of bodies. */
+/** The routes of the management API, made from the table of its operations. `limits`: the limits of request bodies. */
 export function managementRoutes(
   api: Management<unknown>,
   limits: BodyLimits = { maxBytes: 1024 * 1024 },
@@ -75,7 +75,7 @@ export function managementRoutes(
   return servedRoutes().map((operations) => routeOf(operations, api, limits))
 }
 
-/** Every route with its operations: with and without a parameter that may be missing, and by `PATCH` where there is one by `PUT`. */
+/** Every route with its operations. An operation whose path has an optional parameter has two routes, and one by `PUT` is also served by `PATCH`. */
 function servedRoutes(): OfRoute[] {
   const served = servedOperations().flatMap(withoutOptional)
   const patches = served.filter(({ method }) => method === 'PUT').map((one) => ({ ...one, method: 'PATCH' as const }))
@@ -88,10 +88,10 @@ function servedRoutes(): OfRoute[] {
   return [...byRoute.values()]
 }
 
-/** One operation, or several that the member `action` of the body tells apart. */
+/** The operations of a route: one, or several that are told apart by the member `action` of the body. */
 type OfRoute = readonly [ServedOperation, ...ServedOperation[]]
 
-/** A path whose last parameter may be missing, as two paths. */
+/** An operation whose last parameter is optional, as two operations with a path each. */
 function withoutOptional(operation: ServedOperation): ServedOperation[] {
   const [whole, folder] = /^(.*)\/:\w+\?$/.exec(operation.path) ?? []
   if (whole === undefined) return [operation]
@@ -134,8 +134,9 @@ function calledBy(body: JsonObject | undefined, operations: OfRoute) {
 }
 
 /**
- * The JSON object that a request brings. Throws `UNSUPPORTED_MEDIA_TYPE` when its headers do not name JSON, or name a compression or another encoding,
- * `PAYLOAD_TOO_LARGE` and `REQUEST_TIMEOUT` beyond the limits, and `INVALID_JSON` for everything that is no object, is no UTF-8, or nests deeper than 64 levels.
+ * Reads the JSON object in the body of a request. Rejects with `UNSUPPORTED_MEDIA_TYPE` when the headers do not declare JSON, or declare a
+ * compression or another charset, with `PAYLOAD_TOO_LARGE` and `REQUEST_TIMEOUT` beyond the limits, and with `INVALID_JSON` for a body that
+ * is not an object, is not UTF-8, or nests deeper than 64 levels.
  */
 export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<JsonObject> {
   requireJson(exchange)
@@ -143,7 +144,7 @@ export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Prom
   return parseJsonObject(jsonText(await unlessLeft(exchange, timedBody(exchange, limits))))
 }
 
-/** Rejects as soon as the client leaves; not every platform then ends the read of the body. */
+/** Rejects as soon as the client disconnects, since not every platform then ends the read of the body. */
 function unlessLeft<T>(exchange: Exchange, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stopListening = exchange.onAbort(() => reject(gatewayError('CLIENT_CLOSED_REQUEST')))
@@ -151,12 +152,12 @@ function unlessLeft<T>(exchange: Exchange, work: Promise<T>): Promise<T> {
   })
 }
 
-/** The elements that are written at once, which takes less than a millisecond. */
+/** How many elements are written at once, which takes less than a millisecond. */
 const PIECE = 500
 
 /**
- * The same as `jsonReply`, but that a long list, the only member of the body, is written piece by piece as the client takes it: to write
- * 100,000 keys at once would keep all others waiting.
+ * Like `jsonReply`, but a body whose only member is a long list is written piece by piece, at the pace of the client: writing 100,000 keys at
+ * once would block all other requests.
  */
 export function listReply(status: number, body: object): Reply {
   const [[name, list] = [], ...others] = Object.entries(body)

@@ -60,7 +60,7 @@ export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
     if (path.includes(':')) continue
     exact.set(path, (exact.get(path) ?? new Map<string, FoundRoute>()).set(method, foundRoute(route, NO_PARAMS)))
   }
-  let patterns: ReturnType<typeof patternsOf> | undefined // made when a path needs them
+  let patterns: ReturnType<typeof patternsOf> | undefined // compiled with the first path that is not found without them
 
   return {
     exact: (exchange, path) => exact.get(path)?.get(methodOf(exchange)),
@@ -128,9 +128,9 @@ const BADLY_ENCODED: FoundRoute = {
 
 /** What is served. */
 interface ServedPaths {
-  /** Those of the path that is asked for; `undefined` if no route has it. */
+  /** The methods of the requested path; `undefined` if no route has this path. */
   methods: ReadonlySet<HttpMethod> | undefined
-  /** All that have no parameters. */
+  /** All paths without parameters. */
   paths: Iterable<string>
 }
 
@@ -146,7 +146,7 @@ function withoutRoute(path: string, exchange: Exchange, { methods, paths }: Serv
     throw gatewayError('NOT_FOUND', { message: `There is no ${method} ${path} here.${hint ? ` ${hint}` : ''}` })
   }
   const allow = [...methods].map((name) => (name === 'GET' ? 'GET, HEAD' : name)).join(', ')
-  // Clients probe an endpoint by HEAD before they post to it.
+  // Some clients probe an endpoint by HEAD before they send a POST.
   if (PROBES.has(method)) return { status: 204, headers: { allow: `${allow}, OPTIONS` } }
   throw gatewayError('METHOD_NOT_ALLOWED', {
     message: `${method} is not allowed here; allowed: ${allow}.`,
@@ -154,7 +154,7 @@ function withoutRoute(path: string, exchange: Exchange, { methods, paths }: Serv
   })
 }
 
-/** Refuses a WebSocket where OpenAI has one. Codex tries one first, and turns to HTTP at once only after a 426. */
+/** Refuses a WebSocket where OpenAI serves one. Codex tries a WebSocket first, and changes to HTTP at once only after a 426. */
 function refuseWebSocket(path: string, exchange: Exchange) {
   const advice = SOCKETS.get(path)
   if (!advice || exchange.method !== 'GET' || !/\bwebsocket\b/i.test(exchange.header('upgrade') ?? '')) return
@@ -184,5 +184,5 @@ function hintFor(path: string, served: Iterable<string>): string | undefined {
   return didYouMean(meant ? [meant] : nearest(wanted, others, 1))
 }
 
-/** The longest first. */
+/** Sorts longer paths first. */
 const byLength = (one: string, other: string) => other.length - one.length

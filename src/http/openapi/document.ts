@@ -9,20 +9,20 @@ import { modelSchemaNames } from './model-schemas.ts'
 import { createBuilder, jsonContent, type Paths } from './parts.ts'
 import { tagWords } from './words.ts'
 
-/** What differs between gateways. */
+/** The parts of the description that differ between gateways. */
 interface Described {
   /** The routes of the management API, each with its operations. */
   routes: readonly ManagementRoute[]
   models: ModelSurface
   version: string
   basePath: string
-  /** Does the guard of `/api` ask for no credential? */
+  /** Is `/api` served without a credential? */
   isOpen: boolean
 }
 
 const healthStatus = v.object({ status: v.picklist(['ok', 'closing', 'store unreadable']), version: v.string() })
 
-/** Describes all that a gateway serves: `/api`, `/v1`, `/v1beta` and `/health`. The object is made anew with each call. */
+/** Describes all that a gateway serves: `/api`, `/v1`, `/v1beta` and `/health`. Each call makes a new object. */
 export function describeGateway({ routes, models, version, basePath, isOpen }: Described): OpenApiDocument {
   const names = new Map([
     ...managementSchemaNames(routes.flat()),

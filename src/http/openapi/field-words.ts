@@ -7,7 +7,7 @@ const rules = {
 }
 const stickyLimit = 'Under `round-robin`: how many requests in a row each gets; default 1.'
 
-/** What members mean that their names do not tell, by the name of the schema or of the resource whose inputs have them. */
+/** Descriptions of members whose names do not say enough, by the name of the schema, or of the resource whose inputs have them. */
 export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ApiKey: {
     key: 'The whole key, as clients send it; empty if it cannot be decrypted.',
@@ -85,7 +85,7 @@ export function describeFields(definitions: Readonly<Record<string, JsonObject>>
   }
 }
 
-/** Those of a schema: of `Combo` for `CombosCreateInput`, too. */
+/** The descriptions for a schema: those of `Combo` also hold for `CombosCreateInput`. */
 function wordsFor(name: string): Readonly<Record<string, string>> {
   const resource = name.replace(/(?:Create|Update|Set|Put)?Input$/, '')
   return fieldWords[resource] ?? fieldWords[resource.replace(/e?s$/, '')] ?? {}

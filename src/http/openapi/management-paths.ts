@@ -6,7 +6,7 @@ import { namedOutputs, outputs } from '../../management/outputs.ts'
 import { anyOf, type Builder, capitalised, jsonContent, type Paths, pathParameters, templateOf } from './parts.ts'
 import { operationWords } from './words.ts'
 
-/** A route of the management API: one operation, or several that the member `action` of the body tells apart. */
+/** The operations of a route of the management API: one, or several that are told apart by the member `action` of the body. */
 export type ManagementRoute = readonly [Row, ...Row[]]
 
 type Row = Pick<ServedOperation, 'method' | 'path' | 'action' | 'status' | 'names'>
@@ -14,7 +14,7 @@ type Row = Pick<ServedOperation, 'method' | 'path' | 'action' | 'status' | 'name
 /** The body of an error. */
 const managementError = v.object({ error: v.string() })
 
-/** The names of the schemas that the management API refers to: those of what it answers, and one for each input. */
+/** The names of the schemas that the management API refers to: those of its responses, and one for each input. */
 export function managementSchemaNames(rows: readonly Row[]): Map<object, string> {
   const names = new Map<object, string>(Object.entries(namedOutputs).map(([name, schema]) => [schema, name]))
   names.set(managementError, 'Error')
@@ -25,7 +25,7 @@ export function managementSchemaNames(rows: readonly Row[]): Map<object, string>
   return names
 }
 
-/** The paths under `/api`. `security`: what the guard asks for. */
+/** The paths under `/api`. `security`: the credentials that the guard demands. */
 export function managementPaths(
   routes: readonly ManagementRoute[],
   { convert, errors: errorResponses }: Builder,
@@ -76,12 +76,12 @@ export function managementPaths(
   return paths
 }
 
-/** The statuses of errors that every operation gives, those with a body, and those with a parameter in their paths. */
+/** The statuses of errors: of every operation, of operations with a body, and of operations with a parameter in the path. */
 const ALWAYS = [400, 401, 403, 500, 503]
 const WITH_BODY = [408, 413, 415]
 const WITH_PARAMETER = [404]
 
-/** What the operations of a route do; those of actions as a list. */
+/** The summary and description of a route; for several actions the description lists them. */
 function wordsOf(route: ManagementRoute) {
   const [row] = route
   const shared = row.action === undefined ? row.names : row.names.slice(0, -1)
@@ -94,10 +94,13 @@ function wordsOf(route: ManagementRoute) {
   return { ...words, description: actions.join('\n') }
 }
 
-/** `keysList`. */
+/** The id of an operation, such as `keysList`. */
 const idOf = (names: readonly string[]): string => names.reduce((id, name) => id + capitalised(name))
 
-/** `keysUpdatePatch` where `keysUpdate` is taken by another method, `healthResetById` where it is by a path without that parameter. */
+/**
+ * An id that no other operation has: `keysUpdatePatch` when another method has `keysUpdate`, `healthResetById` when the path without that
+ * parameter has `healthReset`.
+ */
 function freeId([{ method, path, names, action }]: ManagementRoute, taken: Set<string>): string {
   const plain = idOf(action === undefined ? names : [...names.slice(0, -1), 'act'])
   const parameter = /:(\w+)\+?$/.exec(path)?.[1] ?? ''
@@ -107,7 +110,7 @@ function freeId([{ method, path, names, action }]: ManagementRoute, taken: Set<s
   return id
 }
 
-/** The schema of an operation in a table that has them in the order of `gateway.api`. */
+/** The schema of an operation in a table with the structure of `gateway.api`. */
 function schemaOf(table: unknown, { names }: Row): v.GenericSchema | undefined {
   const found = names.reduce<unknown>((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], table)
   return found as v.GenericSchema | undefined // both tables are complete

@@ -37,7 +37,7 @@ const summaries: Readonly<Record<OperationName, string>> = {
 const LISTING_ERRORS = [400, 401, 403, 500, 503]
 const CALL_ERRORS = [...LISTING_ERRORS, 404, 408, 413, 415, 429, 502, 504]
 
-/** The credentials of clients, of which one is enough, or none while the setting `requireApiKey` is off. */
+/** The credentials of clients. One of them is enough, and none is needed while the setting `requireApiKey` is off. */
 const clientSecurity: JsonObject[] = [
   { apiKey: [] },
   { apiKeyInXApiKey: [] },
@@ -53,7 +53,7 @@ export const clientSecuritySchemes: Record<string, JsonObject> = {
   apiKeyInApiKey: { type: 'apiKey', in: 'header', name: 'api-key' },
 }
 
-/** What clients may send with a request to a model, besides its body. */
+/** The headers that clients may send with a model request. */
 export const clientParameters: Record<string, JsonObject> = {
   timeout: parameter('header', 'x-signalbox-timeout-ms', 'How long the client waits at most, in ms.', {
     type: 'integer',
@@ -67,7 +67,7 @@ export const clientParameters: Record<string, JsonObject> = {
   session: parameter('header', 'x-signalbox-session', 'Requests of one session go to the same target where they can.'),
 }
 
-/** What the gateway adds to the headers of answers. */
+/** The headers that the gateway adds to responses. */
 export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
   Object.entries({
     'x-signalbox-request-id': 'The id of the request in records; errors have it, too.',
@@ -77,11 +77,11 @@ export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
   }).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
 )
 
-/** What is served under `/v1` and `/v1beta`. */
+/** The endpoints and listings that are served under `/v1` and `/v1beta`. */
 export interface ModelSurface {
   endpoints: readonly Endpoint[]
   listingPaths: readonly ListingPath[]
-  /** The formats of all who may call a path, the default first. */
+  /** The formats of all clients that may call a path, the default first. */
   callerFormatsOf(path: string): WireFormat[]
 }
 
@@ -128,7 +128,7 @@ export function modelPaths({ endpoints, listingPaths, callerFormatsOf }: ModelSu
   return paths
 }
 
-/** A request to a model. */
+/** The description of an endpoint for model requests. */
 function callOf({ path, format, operation, streams, stateful = [] }: Endpoint, builder: Builder): JsonObject {
   const { title, reference } = vendors[format]
   const inPath = path.includes('{model}')
@@ -191,7 +191,7 @@ const BODIES = 'Bodies are in the format of the vendor; members that the gateway
 
 const MODEL = 'The name of a model in the listing, of an alias or of a combo.'
 
-/** Formats with the same schemas count once. */
+/** The formats, without those that have the same schemas as one before. */
 const distinct = (names: readonly WireFormat[]): WireFormat[] => [
   ...new Map(names.map((name) => [formatSchemas[name], name])).values(),
 ]
@@ -212,7 +212,7 @@ function errorsOf(
   return errors(statuses, name, anyOf(callers.map((caller) => convert(formatSchemas[caller].error[1]))))
 }
 
-/** `/v1/chat/completions` as `chatCompletions`, `/v1beta/models/:generateContent` as `betaModelsGenerateContent`. */
+/** The operation id of a path: `chatCompletions` for `/v1/chat/completions`, `betaModelsGenerateContent` for `/v1beta/models/:generateContent`. */
 function idOf(path: string): string {
   const words = path
     .replace('/v1beta/', '/beta/')

@@ -5,10 +5,10 @@ const text = v.string()
 const textOrNull = v.nullable(text)
 const whole = v.pipe(v.number(), v.integer())
 
-/** A schema, and the name by which others refer to it. */
+/** A schema, and the name by which other schemas refer to it. */
 type Named = readonly [name: string, schema: v.GenericSchema]
 
-/** What the clients of a format read besides answers. */
+/** The schemas of a format's errors and lists of models. */
 interface FormatSchemas {
   error: Named
   /** A list of models, and one of its entries. */

@@ -31,7 +31,7 @@ export const parameter = (
 /** The content of a body of JSON. */
 export const jsonContent = (schema: JsonObject): JsonObject => ({ 'application/json': { schema } })
 
-/** What the parts of the description are made with. */
+/** Functions by which the parts of the description are made. */
 export interface Builder {
   /** The JSON Schema of a schema, or a reference to it. */
   convert(schema: GenericSchema): JsonObject
@@ -53,10 +53,10 @@ export function createBuilder({ convert }: Pick<Builder, 'convert'>, responses: 
   }
 }
 
-/** With a capital letter at its beginning. */
+/** The name with a capital first letter. */
 export const capitalised = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1)
 
-/** What fits one of these schemas; each counts once. */
+/** A schema for values that match one of these schemas, without duplicates. */
 export function anyOf(schemas: readonly JsonObject[]): JsonObject {
   const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
   return distinct.length === 1 && distinct[0] ? distinct[0] : { anyOf: distinct }

@@ -14,10 +14,10 @@ const words = (summary: string, description?: string, errors?: readonly number[]
 
 const IN_PLACE = 'Absent members stay as they are, and `null` removes one.'
 
-/** Cloud mode does not allow it, the proxy fails, it takes too long. */
+/** Statuses of operations on cloud mode: cloud mode does not allow the operation, the proxy fails, it takes too long. */
 const CLOUD_ERRORS = [409, 502, 504]
 
-/** What each operation that is served does, by its name in `gateway.api`; for several on one route, what they have in common. */
+/** What each served operation does, by its name in `gateway.api`; for several operations on one route, what they have in common. */
 export const operationWords: Readonly<Record<string, Words>> = {
   'keys.list': words('List the API keys', 'In the order of their creation, each with its value.'),
   'keys.create': words('Create an API key', 'The answer has the value of the key as `key`.'),
@@ -81,7 +81,7 @@ export const operationWords: Readonly<Record<string, Words>> = {
   'health.reset': words('Forget failures', 'Of one connection with its models and provider, or of all.'),
 }
 
-/** What each tag groups: the resources of the management API, and the rest of the gateway. */
+/** The descriptions of the tags: the resources of the management API, and the rest of the gateway. */
 export const tagWords: Readonly<Record<string, string>> = {
   keys: 'The API keys by which clients call models.',
   settings: 'The settings of the gateway.',
