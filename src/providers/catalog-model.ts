@@ -1,7 +1,7 @@
 import type { Catalog, CatalogModel } from '../types.ts'
 import { definitionOf } from './names.ts'
 
-/** A model of a provider. */
+/** A provider and a model of it. */
 export interface ModelAt {
   provider: string
   /** The provider's own name of the model. */
@@ -20,7 +20,7 @@ export const contextWindowOf = (catalog: Catalog, at: ModelAt): number | undefin
 
 const indexes = new WeakMap<readonly CatalogModel[], ReadonlyMap<string, CatalogModel>>()
 
-/** Cached by provider: some have hundreds of models, and each request looks one up. */
+/** The models of a provider by id. Cached for each provider, since some have hundreds of models, and each request looks one up. */
 function indexOf(models: readonly CatalogModel[]): ReadonlyMap<string, CatalogModel> {
   let index = indexes.get(models)
   if (!index) {

@@ -1,9 +1,7 @@
 import { isObject } from '../lib/json.ts'
 import type { AuthStyle, CatalogModel, CatalogProvider, Cloud, ProviderFormat } from '../types.ts'
 
-/*
- * The members of the unions that only catalogs name. Written as records, so that a new member fails the compiler here until it is named.
- */
+/* The members of unions that only catalogs use. Written as records, so that the compiler demands each new member here. */
 
 export const providerFormats: Readonly<Record<ProviderFormat, true>> = {
   'openai-chat': true,
@@ -22,7 +20,7 @@ export const authStyles: Readonly<Record<AuthStyle, true>> = {
 
 export const clouds: Readonly<Record<Cloud, true>> = { azure: true, bedrock: true, vertex: true }
 
-/** A check of a value: the problem as a sentence that begins with its path, or `undefined`. */
+/** Checks a value; returns the problem as a sentence that begins with the path, or `undefined`. */
 type Rule = (value: unknown, path: string) => string | undefined
 
 /**

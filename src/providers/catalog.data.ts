@@ -11,7 +11,7 @@
 
 import type { CatalogModel } from '../types.ts'
 
-/** Where the models of each provider are from, and when they were looked up. */
+/** The source of each provider's models, and the date of the look-up. */
 export const modelSources: Readonly<Record<string, string>> = {
   openai: 'https://models.dev of 2026-09-30, its chat models brought up to date from https://github.com/earendil-works/pi, 2026-11-10',
   anthropic: 'https://models.dev of 2026-09-30, its chat models brought up to date from https://github.com/earendil-works/pi, 2026-11-10',

@@ -1,13 +1,13 @@
 import type { CatalogModel } from '../types.ts'
 
 /*
- * Models that catalog.data.ts lacks because its source does not list them, kept by hand with where each fact is from.
- * An id that the source lists one day wins over the one here; refreshing says so.
+ * Models that catalog.data.ts lacks because its source does not list them. They are maintained by hand, with the source of each fact. Once
+ * the source of catalog.data.ts lists an id, its entry replaces the one here, and refreshing reports that.
  */
 
-/** Hand-kept models by provider id. */
+/** Models that are maintained by hand, by provider id. */
 export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
-  // Ids: https://developers.openai.com/api/docs/models/all, and still served by
+  // Ids: https://developers.openai.com/api/docs/models/all, and still served according to
   // https://endoflife.date/openai-api-models, 2026-09-22. The price: https://github.com/pydantic/genai-prices,
   // 2026-08-21. The others are billed by the minute, the character or the image.
   openai: [

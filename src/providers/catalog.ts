@@ -12,7 +12,7 @@ import { definitions } from './definitions.ts'
  */
 export const defaultCatalog: Catalog = /* @__PURE__ */ mergeCatalog(definitions, models, extraModels)
 
-/** Throws a TypeError naming the first field of a host's own catalog that the gateway cannot work with. */
+/** Throws a TypeError that names the first unusable field of a host's own catalog. */
 export function checkCatalog(catalog: Catalog): void {
   const problem = catalogProblem(catalog)
   if (problem) throw new TypeError(problem)
@@ -24,13 +24,13 @@ function catalogProblem(catalog: Catalog): string | undefined {
       const problem = provider === defaultCatalog[id] ? undefined : providerProblem(provider, `catalog.${id}`)
       if (problem) return problem
     }
-  } catch {} // a member that throws is read again by the request that needs it, which then fails
+  } catch {} // a getter that throws is called again by the request that needs its value, which then fails
   return undefined
 }
 
 type ModelLists = Readonly<Record<string, readonly CatalogModel[]>>
 
-/** Adds their models to the definitions; a model of the data wins over a hand-kept one of the same id. */
+/** Adds models to the definitions of providers; a model of the data replaces one of the same id that is maintained by hand. */
 export function mergeCatalog(
   providers: Readonly<Record<string, ProviderDefinition>>,
   data: ModelLists,

@@ -2,7 +2,7 @@ import type { Connection } from '../types.ts'
 
 type Ordered = Pick<Connection, 'isActive' | 'priority' | 'createdAt'>
 
-/** Active connections: by priority (lower first, absent last), then by age. Only `isActive: false` excludes one. */
+/** Active connections, ordered by priority (lower first, absent last), then by age. Only `isActive: false` excludes one. */
 export function activeInOrder<C extends Ordered>(connections: readonly C[]): C[] {
   return connections
     .filter((connection) => connection.isActive !== false)

@@ -173,7 +173,7 @@ const vendors: Record<string, ProviderDefinition> = {
     alias: 'pplx',
     name: 'Perplexity',
     docsUrl: 'https://docs.perplexity.ai/docs/agent-api/models',
-    // Its chat completions ended on 2026-09-27; the Agent API answers `POST /v1/responses`.
+    // Perplexity's chat completions ended on 2026-09-27; its Agent API serves `POST /v1/responses`.
     baseUrl: 'https://api.perplexity.ai/v1',
     format: 'openai-responses',
     serviceKinds: ['llm', 'webSearch'],
@@ -233,18 +233,17 @@ const vendors: Record<string, ProviderDefinition> = {
 }
 
 /*
- * How each provider is reached, kept by hand: from the vendors' documentation and https://models.dev, autumn 2026.
+ * How each provider is reached, maintained by hand: from the vendors' documentation and https://models.dev, autumn 2026.
  *
- * An id, an alias and a catalog alias belong to one provider alone. None of them may be what the provider's own model
- * ids start with: the listing takes a leading `<name>/` off a model id (src/rules.md, Listing with connections). That is why NVIDIA,
- * whose models are called `nvidia/…`, is `nvidia-nim` here, and Perplexity, with `perplexity/sonar`, is
- * `perplexity-agent`.
+ * An id, an alias and a catalog alias belong to one provider alone. None of them may be what the provider's own model ids start with: the
+ * listing takes a leading `<name>/` off a model id (src/rules.md, Listing with connections). That is why NVIDIA, whose models are called
+ * `nvidia/…`, is `nvidia-nim` here, and Perplexity, with `perplexity/sonar`, is `perplexity-agent`.
  *
- * `ttsConfig` and `embeddingConfig` stay unused: those models have a `type` in the catalog and are listed by it, and a
- * connection's `enabledModels` can then narrow them, which it cannot for the two lists.
+ * `ttsConfig` and `embeddingConfig` stay unused: those models have a `type` in the catalog and are listed by it, and a connection's
+ * `enabledModels` can then narrow them, which it cannot for the two lists.
  */
 
-/** Servers on the user's own machine. They ask for no key; what they serve is what the user has loaded. */
+/** Servers on the user's own machine. They need no key, and serve the models that the user has loaded. */
 const local: Record<string, ProviderDefinition> = {
   ollama: {
     name: 'Ollama',
@@ -260,10 +259,7 @@ const local: Record<string, ProviderDefinition> = {
   },
 }
 
-/**
- * Web search and page fetching. `searchConfig` and `fetchConfig` say where, and how the key travels when it is not a
- * bearer token.
- */
+/** Web search and page fetching. `searchConfig` and `fetchConfig` have the address, and how the key is sent when it is not a bearer token. */
 const web: Record<string, ProviderDefinition> = {
   tavily: {
     name: 'Tavily',

@@ -29,8 +29,8 @@ export interface ProviderTarget<C extends Connectable = Connectable> {
 type Connectable = Pick<Connection, 'id' | 'provider' | 'providerSpecificData'>
 
 /**
- * The target of a connection. Its own format and address win over the catalog's; with one of these, the catalog's `alsoSpeaks` does not
- * apply.
+ * The target of a connection. The format and address of the connection replace those of the catalog; with either of them, the catalog's
+ * `alsoSpeaks` does not apply.
  */
 export function targetOf<C extends Connectable>(catalog: Catalog, connection: C, model: string): ProviderTarget<C> {
   const definition = definitionOf(catalog, connection.provider)
@@ -54,7 +54,7 @@ export function targetOf<C extends Connectable>(catalog: Catalog, connection: C,
   }
 }
 
-/** A provider may serve the models of several vendors, each in its own format. */
+/** The format of a model, where a provider serves the models of several vendors, each in its vendor's format. */
 function formatOfModel(definition: CatalogProvider | undefined, model: string): ProviderFormat | undefined {
   if (!definition?.formats) return undefined
   return Object.entries(definition.formats).find(([start]) => model.startsWith(start))?.[1]

@@ -10,7 +10,7 @@ import { hosts } from './traits/hosts.ts'
 import { openai } from './traits/openai.ts'
 import { vendors } from './traits/vendors.ts'
 
-/** From general to specific: later rows win. */
+/** The differences, from general to specific: later rows override earlier ones. */
 const rows: readonly TargetDifference[] = [
   ...followers,
   ...openai,
@@ -21,7 +21,7 @@ const rows: readonly TargetDifference[] = [
   ...hosts,
 ]
 
-/** The traits of a target: its format's, with what its vendor and its model differ in. */
+/** The traits of a target: those of its format, changed by the differences of its vendor and its model. */
 export function traitsFor(
   base: Traits,
   { provider, model, format }: { provider: string; model: string; format: ProviderFormat },
@@ -35,7 +35,10 @@ export function traitsFor(
   return known?.maxOutputTokens === undefined ? traits : { ...traits, maxOutputTokens: known.maxOutputTokens }
 }
 
-/** `anthropic/claude-opus-4.8:free`, `us.anthropic.claude-…`, `accounts/fireworks/models/…`: the name without what hosts put before it. */
+/**
+ * The model's name without what hosts add to it, as in `anthropic/claude-opus-4.8:free`, `us.anthropic.claude-…` and
+ * `accounts/fireworks/models/…`.
+ */
 const bareName = (model: string): string =>
   model
     .toLowerCase()

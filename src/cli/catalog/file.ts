@@ -1,6 +1,6 @@
 import type { CatalogModel } from '../../types.ts'
 
-/** The models of one provider, and where they are from: a URL and a date. */
+/** The models of one provider with their source: a URL and a date. */
 export interface ProviderModels {
   source: string
   models: readonly CatalogModel[]
@@ -26,7 +26,7 @@ ${lists.join('\n')}
 `
 }
 
-/** What differs between two states of the data, one line a change: `+` a model, `-` a model, `~` a field. */
+/** The differences between two states of the data, one line a change: `+` a model, `-` a model, `~` a field. */
 export function changes(before: CatalogModels, after: CatalogModels): string[] {
   const providers = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return providers.flatMap((provider) => {
@@ -80,4 +80,4 @@ const header = `/*
 
 import type { CatalogModel } from '../types.ts'
 
-/** Where the models of each provider are from, and when they were looked up. */`
+/** The source of each provider's models, and the date of the look-up. */`

@@ -22,7 +22,7 @@ import { validateCatalog } from './validate-catalog.ts'
 
 interface RefreshResult {
   after: CatalogModels
-  /** Nothing is written unless this is empty. */
+  /** The problems found; nothing is written unless there are none. */
   problems: string[]
 }
 
@@ -78,7 +78,7 @@ function refresh(source: unknown): RefreshResult {
   return { after, problems }
 }
 
-/** Hand-kept models that the source lists by now. */
+/** The models maintained by hand that the source now lists. */
 function overtaken(after: CatalogModels): string[] {
   return Object.entries(extraModels).flatMap(([provider, list]) =>
     list

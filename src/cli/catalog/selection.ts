@@ -1,7 +1,4 @@
-/**
- * Which of a source's models go into the catalog; what a provider does not serve, is deprecated or makes video never
- * does.
- */
+/** Which of a source's models go into the catalog. Models that the provider does not serve, that are deprecated or that make video never do. */
 export interface Selection {
   /** The provider's id in the source. */
   from: string
@@ -13,21 +10,21 @@ export interface Selection {
   keep?: RegExp
   /** No ids that match. */
   drop?: RegExp
-  /** Ids that stay in spite of `months`, `tools` and `drop`. */
+  /** Ids that are kept in spite of `months`, `tools` and `drop`. */
   always?: readonly string[]
-  /** Ids that cost nothing. Anywhere else a price of zero stands for one that nobody stated. */
+  /** Ids that cost nothing. For all others a price of zero means that the source does not know the price. */
   free?: RegExp
-  /** Only these ids have a price, where that of the others moves with the host that happens to answer. */
+  /** Only these ids get a price; the prices of the others change with the host that serves the request. */
   priced?: RegExp
-  /** Ids whose price of a cache write is really one of storing it for a while. */
+  /** Ids whose price of a cache write is in fact a price for storing it for some time. */
   stored?: RegExp
 }
 
-/** Vendors whose models people ask hosts for. */
+/** Vendors whose models are popular at hosts. */
 const popular =
   /^(?:anthropic|openai|google|x-ai|spacexai|deepseek|mistral(?:ai)?|qwen|alibaba|moonshotai|z-?ai|minimax|meta|nvidia|xiaomi)\//
 
-/** Older open models that are still asked for. */
+/** Older open models that are still in demand. */
 const openWeights = [
   'openai/gpt-oss-120b',
   'openai/gpt-oss-20b',
@@ -35,21 +32,21 @@ const openWeights = [
   'meta-llama/Llama-3.3-70B-Instruct-Turbo',
 ]
 
-/** Models that one vendor alone serves, at its own price, whichever gateway they are asked through. */
+/** Models that only one vendor serves, at the same price through every gateway. */
 const closed =
   /^(?:anthropic\/|google\/gemini|openai\/(?:gpt-\d|o\d|chat)|x-ai\/|spacexai\/|meta\/muse-(?:ember|wonder|spark-\d))/
 
-/** By provider id. A provider that is not here keeps to catalog.extra.ts. */
+/** The selections by provider id. A provider without one has only the models of catalog.extra.ts. */
 export const selections: Readonly<Record<string, Selection>> = {
   openai: {
     from: 'openai',
-    // Realtime models need a socket, Cyber and Daybreak an invitation; gpt-image-1 is switched off on 2026-12-01.
+    // Realtime models need a WebSocket, Cyber and Daybreak an invitation; gpt-image-1 is switched off on 2026-12-01.
     drop: /realtime|cyber|daybreak|^gpt-4o-20|^gpt-image-1|^chatgpt-image|^gpt-5-chat/,
   },
   anthropic: { from: 'anthropic' },
   google: {
     from: 'google',
-    // What no plain request for content reaches; `-latest` names have no fixed price.
+    // Models that a plain request for content cannot use; `-latest` names have no fixed price.
     drop: /live|deep-research|computer-use|robotics|lyria|customtools|-latest$|image-preview$/,
   },
   mistral: { from: 'mistral', drop: /^glm-|^open-|^labs-|pixtral|mixtral|nemo$|-2411$|-250\d$|-4-0-8$/ },
@@ -114,7 +111,7 @@ export const selections: Readonly<Record<string, Selection>> = {
   fireworks: { from: 'fireworks-ai', drop: /\/routers\// },
   deepinfra: { from: 'deepinfra', months: 9, tools: true, always: openWeights },
   huggingface: { from: 'huggingface', months: 9, tools: true, always: openWeights },
-  // A trial service, not billed by the token.
+  // A trial service, which is not billed by tokens.
   'nvidia-nim': { from: 'nvidia', months: 12, tools: true, priced: /^$/ },
   nebius: { from: 'nebius', months: 12 },
   novita: { from: 'novita-ai', months: 7, always: ['deepseek/deepseek-ocr-2', 'openai/gpt-oss-120b'] },

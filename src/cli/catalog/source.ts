@@ -16,7 +16,7 @@ interface SourceModel {
 }
 
 interface SelectionOptions {
-  /** What the provider serves; models of other kinds are left out. */
+  /** The kinds that the provider serves; models of other kinds are left out. */
   kinds: readonly Kind[]
   /** The data's date, `YYYY-MM-DD`. */
   asOf: string
@@ -63,7 +63,7 @@ function isSelected(
   return !months || model.released >= monthsBefore(asOf, months)
 }
 
-/** Undefined for what the gateway does not route: video, reranking, moderation. */
+/** The kind of a model; `undefined` for models that the gateway does not route: video, reranking, moderation. */
 function kindOf({ id, input, output }: SourceModel): Kind | undefined {
   if (/rerank|guard|moderation|safety/i.test(id) || output.includes('video')) return undefined
   if (/embed|\bbge-/i.test(id)) return 'embedding'
@@ -80,7 +80,7 @@ function toCatalogModel(model: SourceModel, kind: Kind, selection: Selection): C
     id: model.id,
     ...(kind !== 'llm' && { type: kind }),
     ...(contextWindow > 0 && kind !== 'image' && { contextWindow }),
-    // From nine tenths of the window it is no limit of its own; an embedding's "output" is its dimension.
+    // A limit of nine tenths of the window or more is no limit of its own; for an embedding "output" is the dimension.
     ...(maxOutputTokens > 0 &&
       maxOutputTokens < Math.floor(contextWindow * 0.9) &&
       kind === 'llm' && { maxOutputTokens }),
@@ -91,7 +91,7 @@ function toCatalogModel(model: SourceModel, kind: Kind, selection: Selection): C
 function priceOf({ id, cost }: SourceModel, kind: Kind, { free, priced, stored }: Selection): CatalogModel['price'] {
   if (free?.test(id)) return { input: 0, output: 0 }
   if (priced && !priced.test(id)) return undefined
-  if (kind === 'tts' || kind === 'stt') return undefined // billed by the minute or the character
+  if (kind === 'tts' || kind === 'stt') return undefined // such models are billed by the minute or the character
   if (!cost.input) return undefined
   const { input, output, cacheRead, cacheWrite } = cost
   const writes = cacheWrite && !stored?.test(id)

@@ -3,9 +3,7 @@ import { authStyles, clouds, providerFormats } from '../../providers/catalog-pro
 import type { CatalogProvider } from '../../types.ts'
 import { isMember, isText, kinds, memberProblems, modelListProblems, show, unknownFields } from './validate-model.ts'
 
-/*
- * Written as a record so that a new field of the type fails the compiler here until it is checked.
- */
+/* Written as a record, so that the compiler demands each new field of the type here, to be checked. */
 const providerFields: Record<keyof CatalogProvider, true> = {
   alias: true,
   catalogAlias: true,
@@ -26,9 +24,8 @@ const providerFields: Record<keyof CatalogProvider, true> = {
 }
 
 /**
- * What is wrong with a catalog, in lines `<provider>: …` and `<provider>/<model>: …`; empty when nothing is.
- * Stricter than the gateway is towards a host's own catalog: a provider needs a name, its documentation and an address
- * as well.
+ * The problems of a catalog, in lines `<provider>: …` and `<provider>/<model>: …`. Stricter than the gateway is with a host's own catalog: a
+ * provider also needs a name, the address of its documentation, and an address.
  */
 export function validateCatalog(catalog: unknown): string[] {
   if (!isObject(catalog)) return ['the catalog is not an object']
@@ -75,7 +72,7 @@ const alsoSpeaksProblems = (value: unknown): string[] =>
     ? value.flatMap((format) => memberProblems('alsoSpeaks', format ?? null, providerFormats))
     : ['alsoSpeaks is not a list']
 
-/** Undefined when `serviceKinds` is there but names nothing. */
+/** The provider's service kinds; `undefined` when `serviceKinds` is present but not a list with members. */
 function servedKinds(provider: JsonObject): readonly unknown[] | undefined {
   if (provider.serviceKinds === undefined) return ['llm']
   return Array.isArray(provider.serviceKinds) && provider.serviceKinds.length > 0 ? provider.serviceKinds : undefined
@@ -86,7 +83,7 @@ function serviceProblems(provider: JsonObject, served: readonly unknown[] | unde
   const problems = served.flatMap((kind) => memberProblems('serviceKinds', kind ?? null, kinds))
   if (new Set(served).size < served.length) problems.push('serviceKinds names a kind twice')
   const servesModels = served.some((kind) => isMember(kind, kinds) && kinds[kind] === 'model')
-  if (provider.cloud !== undefined) return problems // its address and, on some, its models are the user's own
+  if (provider.cloud !== undefined) return problems // the address, and on some clouds the models, depend on the user's account
   if (servesModels && provider.baseUrl === undefined) problems.push('baseUrl is missing')
   if (servesModels && (!Array.isArray(provider.models) || provider.models.length === 0)) problems.push('has no models')
   return problems
@@ -121,7 +118,7 @@ function configProblems(provider: JsonObject, served: readonly unknown[] | undef
   return problems
 }
 
-/** A name that two providers have, as id, alias or catalog alias: requests by it could mean either. */
+/** One problem for each name that two providers have, as id, alias or catalog alias, since a request by that name could mean either. */
 function sharedNameProblems(catalog: JsonObject): string[] {
   const owners = new Map<string, string>()
   const problems: string[] = []

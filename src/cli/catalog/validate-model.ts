@@ -20,10 +20,7 @@ const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   character: true,
 }
 
-/**
- * What is wrong with a provider's models, one line each; `served` are the provider's kinds, undefined when they cannot
- * be read.
- */
+/** The problems of a provider's models, one line each; `served`: the provider's kinds, `undefined` when they cannot be read. */
 export function modelListProblems(
   provider: string,
   { alias, catalogAlias, models }: JsonObject,
@@ -88,10 +85,7 @@ function priceProblems(price: unknown): string[] {
 
 const isPositiveInteger = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
-/**
- * Every kind, and whether models have it or only providers. A record, so that a new one fails the compiler until it is
- * placed.
- */
+/** Every kind, and whether models have it or only providers. A record, so that the compiler demands each new kind here. */
 export const kinds: Record<Kind, 'model' | 'service'> = {
   llm: 'model',
   image: 'model',
@@ -103,7 +97,7 @@ export const kinds: Record<Kind, 'model' | 'service'> = {
   webFetch: 'service',
 }
 
-/** What an entry has that its type does not know. */
+/** One problem for each field of an entry that its type does not have. */
 export const unknownFields = (value: JsonObject, known: object, prefix = '') =>
   Object.keys(value)
     .filter((field) => !Object.hasOwn(known, field))
@@ -112,11 +106,11 @@ export const unknownFields = (value: JsonObject, known: object, prefix = '') =>
 export const isMember = <Members extends object>(value: unknown, members: Members): value is keyof Members =>
   typeof value === 'string' && Object.hasOwn(members, value)
 
-/** A string that is not blank. */
+/** Is the value a string that is not blank? */
 export const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 export const show = (value: unknown) => JSON.stringify(value) ?? String(value)
 
-/** Undefined is fine: the field then has its default. */
+/** The problem of a field that must be a member of a union; none when it is absent, since it then has its default. */
 export function memberProblems(field: string, value: unknown, members: object): string[] {
   if (value === undefined || isMember(value, members)) return []
   return [`${field} ${show(value)} is none of ${Object.keys(members).join(', ')}`]

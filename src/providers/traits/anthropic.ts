@@ -5,9 +5,9 @@ const SAMPLING = ['temperature', 'topP', 'topK'] as const
 const UP_TO_MAX = ['low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /*
- * Claude by its generations; one that no row knows is taken for one of the newest. Sources: migration guides, model pages and the table in
- * https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting, October 2026;
- * https://github.com/pydantic/pydantic-ai, which measured late instructions and calls that are forced.
+ * The differences of Claude's generations; a model that no row matches is treated as one of the newest. Sources: migration guides, model
+ * pages and the table in https://platform.claude.com/docs/en/build-with-claude/thinking-troubleshooting, October 2026; measurements in
+ * https://github.com/pydantic/pydantic-ai of late instructions and forced calls.
  */
 export const anthropic: readonly TargetDifference[] = [
   {
@@ -20,16 +20,16 @@ export const anthropic: readonly TargetDifference[] = [
     reasoning: { efforts: UP_TO_MAX },
   },
   { formats, models: /^claude-sonnet-5[-.]5/, reasoning: { efforts: ['none', ...UP_TO_MAX], off: 'between_tools' } },
-  // Those that can be kept from thinking and made to call a tool.
+  // Models whose thinking can be disabled, and which can be forced to call a tool.
   {
     formats,
     models: /^claude-(?:haiku|(?:opus|sonnet)-(?:4|5(?![-.]\d(?!\d))))/,
     toolChoices: ['none', 'required', 'tool'],
     reasoning: { efforts: ['none', ...UP_TO_MAX] },
   },
-  // Until Opus 4.7 instructions came first or not at all. Sonnet 5 takes them later, and does not heed them.
+  // Up to Opus 4.7 instructions must come first. Sonnet 5 accepts later ones, but does not follow them.
   { formats, models: /^claude-(?:[a-z]+-4(?![-.]8)|sonnet-5(?![-.]\d(?!\d)))/, lateSystem: false },
-  // The last to take sampling, the first to see themselves how much to think.
+  // The last models that accept sampling parameters, and the first that decide themselves how much to think.
   {
     formats,
     models: /^claude-[a-z]+-4[-.]6/,
@@ -46,7 +46,7 @@ export const anthropic: readonly TargetDifference[] = [
     reasoning: { by: 'budget', refusesForcedTool: true, efforts: ['none', ...UP_TO_MAX] },
   },
   { formats, models: /^claude-(?:[12]|instant|3(?![-.]7))/, maxOutputTokens: 4_096, reasoning: { by: 'none' } },
-  // Schemas of answers and strict tools came with Opus 4.1 and the 4.5 of the others.
+  // Schemas for answers and strict tools exist from Opus 4.1, and from version 4.5 of the other models.
   {
     formats,
     models: /^claude-(?:[123]|instant|4-|[a-z]+-4(?:$|[-.:@]0(?!\d)|[-@:]20|:))/,
@@ -68,13 +68,13 @@ export const anthropic: readonly TargetDifference[] = [
     outputFormats: [],
     reasoning: { by: 'budget', refusesForcedTool: true, efforts: ['none', 'low', 'medium', 'high', 'xhigh'] },
   },
-  // The setting by which the API itself drops reasoning that no longer fits; other hosts have other ways.
+  // The setting by which the API itself drops reasoning that no longer fits, which other hosts lack.
   {
     formats,
     providers: /^anthropic$/,
     models: /^claude-[a-z]+-(?:5[-.][1-9](?!\d)|[6-9])/,
     reasoning: { bindsReasoning: true },
   },
-  // What is Anthropic's own service and not the model's: Bedrock, Vertex and followers refuse or ignore it.
+  // Features of Anthropic's own service rather than of the model: Bedrock, Vertex and compatible providers refuse or ignore them.
   { formats, providers: /^(?!anthropic$)/, lacks: ['cacheOptions', 'endUser', 'serviceTier'], lateSystem: false },
 ]

@@ -1,7 +1,10 @@
 import { anthropic } from './anthropic.ts'
 import type { TargetDifference } from './difference.ts'
 
-/** How the models of Converse differ: its reference by model, October 2026, and the profiles of https://github.com/pydantic/pydantic-ai. */
+/**
+ * The differences of the models of Converse. Sources: its reference by model, October 2026, and the profiles of
+ * https://github.com/pydantic/pydantic-ai.
+ */
 const rows: readonly TargetDifference[] = [
   { models: /^(?!claude|nova|(?:mi|mag|pix)(?:ni)?stral)/, lacks: ['topK'] },
   {
@@ -14,7 +17,7 @@ const rows: readonly TargetDifference[] = [
     stopFields: ['/stop_sequence'],
     reasoning: { by: 'adaptive' },
   },
-  // The generations are those of Anthropic's own service. A request whose tools must not be called can only leave them out.
+  // Claude's generations differ as at Anthropic's own service. When tools must not be called, they can only be left out of the request.
   ...anthropic
     .filter(isOfClaude)
     .map(({ toolChoices, ...row }) =>
@@ -40,7 +43,7 @@ const rows: readonly TargetDifference[] = [
   },
 ]
 
-/** Not those about the models of others that speak the same format, nor those about other providers. */
+/** Is the row about Claude? Rows about other models that speak the same format, and about other providers, are not. */
 function isOfClaude({ models }: TargetDifference): boolean {
   return models !== undefined && !models.test('another-model')
 }

@@ -1,14 +1,17 @@
 import type { OptionName, ReasoningTraits, Traits } from '../../traits.ts'
 
-/** What some targets differ in. `lacks` adds to what is lacking, `takes` takes away from it; every other field replaces the one before. */
+/**
+ * The traits in which some targets differ. `lacks` adds options to those that are lacking, `takes` removes options from them; every other
+ * field replaces the value before.
+ */
 export type Difference = Partial<Omit<Traits, 'reasoning'>> & {
   takes?: readonly OptionName[]
   reasoning?: Partial<ReasoningTraits>
 }
 
-/** Which targets differ. What is absent is any. */
+/** A difference, and the targets that it is for. An absent condition matches all of them. */
 export type TargetDifference = Difference & {
-  /** Wire formats. */
+  /** Names of wire formats. */
   formats?: RegExp
   /** Whole provider ids. */
   providers?: RegExp
@@ -16,7 +19,7 @@ export type TargetDifference = Difference & {
   models?: RegExp
 }
 
-/** The format's traits, as the target differs in them. */
+/** The traits `base`, changed by a difference. */
 export function differing(base: Traits, row: TargetDifference): Traits {
   const { formats: _, providers: __, models: ___, takes = [], lacks = [], reasoning, ...fields } = row
   return {

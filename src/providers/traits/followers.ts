@@ -4,11 +4,11 @@ import type { TargetDifference } from './difference.ts'
 const chat = /^openai-chat$/
 const others = /^(?!openai$)/
 
-/** Those of the built-in catalog. Nothing is known of servers that a user brings. */
+/** Providers of the built-in catalog. Nothing is known about servers that a user adds. */
 export const vendorsOfChat =
   /^(?:anthropic|google|azure|bedrock|vertex|openrouter|vercel|groq|cerebras|sambanova|together|fireworks|deepinfra|huggingface|nvidia-nim|nebius|novita|siliconflow|baseten|scaleway|ollama|lmstudio|mistral|deepseek|xai|cohere|perplexity-agent|moonshot|zai|alibaba|minimax|meta|xiaomi|stepfun|inception|voyage|jina)$/
 
-/** What only OpenAI itself has; many others refuse a request that names one of them. */
+/** Options that only OpenAI has; many other providers refuse a request with one of them. */
 const OWN: readonly OptionName[] = [
   'cacheKey',
   'cacheOptions',
@@ -26,8 +26,8 @@ const OWN: readonly OptionName[] = [
 ]
 
 /**
- * Every other provider of OpenAI's formats. A vendor gets what all of them are known to take, and what it takes besides is in its own row;
- * a server that a user brings gets what its clients send, as it is not known what it takes.
+ * All other providers of OpenAI's formats. A known vendor gets the options that all of them accept, and those in its own row; a server that a
+ * user adds gets all options that clients send, since it is not known which it accepts.
  */
 export const followers: readonly TargetDifference[] = [
   {
@@ -58,7 +58,7 @@ export const followers: readonly TargetDifference[] = [
     strictTools: false,
     reasoning: { by: 'none' },
   },
-  // Azure has OpenAI's models as they are. Deployments with names of their own are taken for none of them.
+  // Azure serves OpenAI's models unchanged. Deployments with other names match no model.
   { formats: chat, providers: /^azure$/, inputs: ['image', 'image-url'], outputLimitField: 'max_completion_tokens' },
   {
     formats: /^openai-/,
@@ -69,13 +69,14 @@ export const followers: readonly TargetDifference[] = [
     freeFormTools: true,
     strictTools: true,
   },
-  // OpenAI's open weights think the same everywhere.
+  // OpenAI's models with open weights reason in the same way at every provider.
   {
     formats: chat,
     models: /^gpt-oss/,
     reasoning: { by: 'effort', efforts: ['low', 'medium', 'high'], field: 'reasoning' },
   },
-  // Claude and Gemini by an API like OpenAI's: late instructions would be put first, and the newest do not sample.
+  // Claude and Gemini through an API like OpenAI's: late instructions would be moved to the front, and the newest models accept no sampling
+  // parameters.
   { formats: chat, models: /^(?:claude|gemini|gemma)/, lateSystem: false },
   {
     formats: chat,

@@ -4,11 +4,12 @@ const native = /^gemini$/
 const chat = /^openai-chat$/
 
 /*
- * Gemini, by its own format and by doors that look like OpenAI's. Sources: https://ai.google.dev/gemini-api/docs/thinking and …/openai,
- * https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking, October 2026; a newer model than these is taken for one of 4.
+ * The differences of Gemini, in its own format and through APIs like OpenAI's. Sources: https://ai.google.dev/gemini-api/docs/thinking and
+ * …/openai, https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thinking, October 2026; a newer model than these is treated like
+ * Gemini 4.
  */
 export const google: readonly TargetDifference[] = [
-  // From 3.5 on they hear no sampling (4 refuses it) and continue no answer. Neither penalties nor probabilities are open for any.
+  // From 3.5 on, models ignore sampling parameters (4 refuses them) and do not continue an answer. No model offers penalties or probabilities.
   { models: /^gemini-(?:3\.[5-9]|[4-9])/, lacks: ['temperature', 'topP', 'topK'], prefill: false },
   { formats: native, models: /^gemini-[12]/, searchBesideTools: false },
   { models: /^gemini-/, lacks: ['frequencyPenalty', 'presencePenalty', 'logprobs'] },
@@ -35,7 +36,7 @@ export const google: readonly TargetDifference[] = [
     models: /^gemini-2\.5-pro/,
     reasoning: { efforts: ['minimal', 'low', 'medium', 'high', 'xhigh'], minBudget: 128, maxBudget: 32_768 },
   },
-  // Those that make images want all of their own parts with their signatures: …/thought-signatures and …/image-generation.
+  // Models that make images require all of their own parts with signatures: …/thought-signatures and …/image-generation.
   { formats: native, models: /^gemini-[3-9].*image/, signsAnswers: true },
   { formats: native, models: /^gemma-?4/, reasoning: { by: 'level', efforts: ['minimal', 'high'] } },
   {
@@ -44,7 +45,7 @@ export const google: readonly TargetDifference[] = [
     toolResultInputs: [],
     reasoning: { by: 'none' },
   },
-  // Vertex stores nothing, fetches by address, refuses the ids of calls, and knows no word for telling of searches.
+  // Vertex stores nothing, fetches files by their address, refuses the ids of calls, and has no option to report searches.
   {
     formats: native,
     providers: /^vertex$/,

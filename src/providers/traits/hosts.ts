@@ -3,9 +3,12 @@ import type { TargetDifference } from './difference.ts'
 const formats = /^openai-chat$/
 const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
 
-/** Clouds with the models of many vendors, and servers at home: what they differ in from other followers of OpenAI. Sources: as vendors.ts. */
+/**
+ * The differences of clouds that serve the models of many vendors, and of local servers, from other providers of OpenAI's formats. Sources:
+ * as in vendors.ts.
+ */
 export const hosts: readonly TargetDifference[] = [
-  // They ask each vendor in its own words, and leave out what it does not take.
+  // Routers that translate a request for each vendor, and leave out options that the vendor does not accept.
   {
     formats,
     providers: /^(?:openrouter|vercel)$/,
@@ -54,7 +57,7 @@ export const hosts: readonly TargetDifference[] = [
     reasoning: { by: 'effort', efforts: ['none', 'high', 'max'] },
   },
   { formats, providers: /^(?:together|fireworks|deepinfra)$/, takes: ['topK'] },
-  // Take no images by their address; Ollama chooses itself whether to call.
+  // Local servers accept no images by address; Ollama ignores the choice of tools.
   { formats, providers: /^ollama$/, inputs: ['image'], toolChoices: [], reasoning: { field: 'reasoning' } },
   {
     formats,
@@ -64,7 +67,7 @@ export const hosts: readonly TargetDifference[] = [
     toolChoices: ['none', 'required'],
     outputFormats: ['json-schema'],
   },
-  // A few tools and instructions, and the search that it is for.
+  // Perplexity: few kinds of tools and instructions, and web search.
   {
     formats: /^openai-responses$/,
     providers: /^perplexity-agent$/,

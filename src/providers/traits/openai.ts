@@ -5,11 +5,11 @@ const chat = /^openai-chat$/
 const SAMPLING = ['temperature', 'topP', 'frequencyPenalty', 'presencePenalty', 'logprobs', 'logitBias'] as const
 
 /*
- * OpenAI's models, wherever they are served. Sources: https://developers.openai.com/api/docs/guides/reasoning and the model pages, October
- * 2026; what https://github.com/pydantic/pydantic-ai and https://github.com/BerriAI/litellm measured.
+ * The differences of OpenAI's models, at every provider. Sources: https://developers.openai.com/api/docs/guides/reasoning and the model
+ * pages, October 2026; measurements in https://github.com/pydantic/pydantic-ai and https://github.com/BerriAI/litellm.
  */
 export const openai: readonly TargetDifference[] = [
-  // Everything that reasons: the o series, and all from GPT-5 on.
+  // Models that reason: the o series, and all from GPT-5 on.
   {
     formats,
     models: /^(?:o\d|gpt-[5-9]|codex)/,
@@ -39,7 +39,7 @@ export const openai: readonly TargetDifference[] = [
   { formats: chat, models: /^gpt-6-astra/, reasoning: { efforts: ['low', 'medium', 'high', 'xhigh'] } },
   { formats, models: /^gpt-5\.\d-chat/, reasoning: { efforts: ['medium'] } },
   { formats, models: /^gpt-5-chat/, reasoning: { by: 'none', isDefault: false } },
-  // Those that do not.
+  // Models that do not reason.
   {
     formats,
     models: /^(?:gpt-[34]|chatgpt)/,
@@ -48,7 +48,7 @@ export const openai: readonly TargetDifference[] = [
     reasoning: { by: 'none' },
   },
   { formats, models: /^chat-latest/, lacks: [...SAMPLING, 'stop'], reasoning: { by: 'none' } },
-  // Marks of caching, and tools beside reasoning: the one came with GPT-5.6, the other ended here with 5.2. Routers have a way around.
+  // Cache marks exist from GPT-5.6 on. From GPT-5.2 on this endpoint refuses tools together with reasoning, except through routers.
   { formats, models: /^(?:o\d|gpt-[34]|chatgpt|gpt-5(?!\.[6-9]))/, lacks: ['cacheOptions'], cacheMarks: 'none' },
   {
     formats: chat,
@@ -56,9 +56,9 @@ export const openai: readonly TargetDifference[] = [
     models: /^gpt-(?:5\.[2-9]|[6-9])/,
     reasoning: { refusesTools: true },
   },
-  // Others have the path at most, or nothing.
+  // Only these two compact conversations; others have at most the path for it.
   { formats: /^openai-responses$/, providers: /^(?:openai|azure)$/, compacts: true },
-  // Only models that are made for it search on this endpoint, and only those of speech listen.
+  // On this endpoint only search models search the web, and only speech models accept audio.
   { formats: chat, models: /^(?!.*search)/, webSearch: false },
   { formats: chat, providers: /^openai$/, models: /^(?!.*audio)/, inputs: ['image', 'image-url', 'file'] },
 ]

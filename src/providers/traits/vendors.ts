@@ -5,12 +5,13 @@ const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const
 const ALL_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /*
- * What single vendors of Chat Completions differ in from other followers of OpenAI. Sources: the documentation that definitions.ts
- * names, October 2026; recorded requests; the profiles of https://github.com/pydantic/pydantic-ai and the compatibility table of
- * https://github.com/earendil-works/pi.
+ * The differences of single vendors of Chat Completions from other providers of OpenAI's formats. Sources: the documentation that
+ * definitions.ts names, October 2026; recorded requests; the profiles of https://github.com/pydantic/pydantic-ai and the compatibility table
+ * of https://github.com/earendil-works/pi.
  */
 export const vendors: readonly TargetDifference[] = [
-  // Reasons unless that is disabled, and then neither samples nor can be made to call; wants the field of its reasoning in each of its turns.
+  // Reasons unless that is disabled. While it reasons, it accepts no sampling parameters and no forced calls. Each of its turns must have the field
+  // of its reasoning.
   {
     formats,
     providers: /^deepseek$/,
@@ -25,7 +26,7 @@ export const vendors: readonly TargetDifference[] = [
       needsField: true,
     },
   },
-  // Refuses every field that it does not know; counts the tokens of a stream unasked.
+  // Refuses every unknown field; reports the tokens of a stream without being asked.
   {
     formats,
     providers: /^mistral$/,
@@ -67,7 +68,7 @@ export const vendors: readonly TargetDifference[] = [
     models: /^command-a-(?:reasoning|plus)/,
     reasoning: { by: 'effort', efforts: ['none', 'high'] },
   },
-  // Sampling is fixed for all of Kimi: any other value than the model's own is refused.
+  // All Kimi models have fixed sampling parameters, and refuse any other value.
   {
     formats,
     providers: /^moonshot$/,
