@@ -6,23 +6,26 @@ import { bearerToken } from '../lib/http-headers.ts'
 import { isClientKey } from '../store/client-key.ts'
 import { problem } from './problem.ts'
 
-/** The credential of `/api`. Of a token that was made here only the digest is kept, beside the store. */
+/** The credential of `/api`. When the program makes the token, it keeps only the token's digest, beside the store. */
 interface AdminToken {
   management: ManagementOptions
-  /** Makes the token if it is time to: on the first start, or to replace the one before. The only place that ever has it in clear. */
+  /**
+   * Makes a token on the first start, or to replace the one before, and resolves to it; otherwise to `undefined`. The token is never in clear
+   * anywhere else.
+   */
   mint(): Promise<string | undefined>
 }
 
 interface AdminTokenOptions {
   /** The data folder, which exists. */
   folder: string
-  /** From the environment; then nothing is made and nothing is kept. */
+  /** The token from the environment; with it no token is made, and none is kept. */
   given: string | undefined
-  /** Replace the token that there is. */
+  /** Should a new token replace the present one? */
   renew: boolean
 }
 
-/** Throws a problem when the digest cannot be used. It is read anew for each request: a replaced token is refused from then on. */
+/** Throws a problem when the digest cannot be used. The digest is read again for each request, so that a replaced token is refused at once. */
 export async function openAdminToken({ folder, given, renew }: AdminTokenOptions): Promise<AdminToken> {
   if (given !== undefined) return { management: { token: given }, mint: async () => undefined }
   const path = join(folder, 'admin-token.sha256')
@@ -54,7 +57,7 @@ async function mint(path: string, renew: boolean): Promise<string | undefined> {
     }
     return token
   } catch (cause) {
-    if (!renew && codeOf(cause) === 'EEXIST') return undefined // made before, if only a moment ago by another process
+    if (!renew && codeOf(cause) === 'EEXIST') return undefined // a token exists, perhaps made a moment ago by another process
     throw problem(
       `The digest of the admin token cannot be written to ${path} (${codeOf(cause)}): check the folder and the disk.`,
       { cause },

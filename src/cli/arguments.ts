@@ -13,16 +13,16 @@ export interface OptionShape {
   takesDash?: boolean
 }
 
-/** What was given, in the order of the command line. */
+/** The options and words of a command line, in their order. */
 export interface Arguments {
-  /** The values of each option, one for each time that it was given; of one without value the empty text. */
+  /** The values of each option, one for each time that it was given; the empty text for an option without a value. */
   given: Map<string, string[]>
   positionals: string[]
 }
 
 /**
- * Reads a command line. Throws a problem with exit code 2, which `commands/run.ts` makes 1, on an option that is not known, or not given as it takes its value: Node's own
- * messages in strict mode are about positionals and escape rules; these name what to write instead.
+ * Reads a command line. Throws a problem with exit code 2, which `commands/run.ts` changes to 1, on an unknown option, a missing value or an
+ * unexpected one. The messages name what to write instead; those of Node's strict mode are about positionals and escape rules.
  */
 export function readArguments(args: readonly string[], known: Readonly<Record<string, OptionShape>>): Arguments {
   const options = Object.fromEntries(
@@ -45,7 +45,7 @@ export function readArguments(args: readonly string[], known: Readonly<Record<st
   return { given, positionals }
 }
 
-/** Is it another option rather than the value of the one before it? */
+/** Is the text another option rather than the value of the option before it? */
 const isOption = (value: string, { takesDash = false }: OptionShape) =>
   value.startsWith('-') && !(takesDash && /^-[\d.]*$/.test(value))
 
@@ -54,10 +54,10 @@ function suggestion(name: string, known: object): string {
   return meant === undefined ? '--help lists all.' : `Did you mean "--${meant}"?`
 }
 
-/** A problem with how the program was called. */
+/** Makes a problem about how the program was called. */
 export const usage = (message: string): Problem => problem(message, { exitCode: 2 })
 
-/** Throws when a change has no member. */
+/** Throws a problem when a change has no members. */
 export function requireChange(input: object): void {
   if (Object.keys(input).length === 0) throw usage('Nothing to change was given. --help lists what can be.')
 }

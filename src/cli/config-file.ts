@@ -14,7 +14,7 @@ import { oneLine } from './logger.ts'
 import { ENV_PREFIX, type Variables } from './options.ts'
 import { type Problem, problem } from './problem.ts'
 
-/** The file of `--config`, read: for each section the inputs of the management operations. */
+/** The contents of the file of `--config`: for each section the inputs of management operations. */
 export interface ConfigFile {
   path: string
   settings: ConfigEntry[]
@@ -33,7 +33,7 @@ export interface ConfigEntry {
 
 type Section = Exclude<keyof ConfigFile, 'path'>
 
-/** Reads the file. Throws a problem that names the file and the place of what cannot be used. */
+/** Reads the file. Throws a problem that names the file, and the place in it that cannot be used. */
 export async function readConfigFile(path: string, env: Variables): Promise<ConfigFile> {
   const fail: Fail = (place, why) => problem(`${path}: ${place ? `${place} ` : ''}${why}`)
   const content: unknown = parse(path, await readText(path))
@@ -44,12 +44,12 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
       throw fail(name, `is not a section. ${didYouMean(nearest(name, SECTIONS, 1)) ?? `Known: ${SECTION_LIST}.`}`)
   }
   const read = SECTIONS.map((name) => {
-    const section = (filled as JsonObject)[name] // an object as the content, see withVariables
+    const section = (filled as JsonObject)[name] // `withVariables` returns an object for an object
     const entries = section === undefined || section === null ? [] : sections[name](section, { place: name, fail })
     refuseTwins(entries, identities[name], fail)
     return [name, entries]
   })
-  return { path, ...(Object.fromEntries(read) as Record<Section, ConfigEntry[]>) } // of all sections
+  return { path, ...(Object.fromEntries(read) as Record<Section, ConfigEntry[]>) } // has every section
 }
 
 async function readText(path: string): Promise<string> {
@@ -103,13 +103,13 @@ function withVariables(value: unknown, at: At & { env: Variables }): unknown {
 const below = (place: string, name: string | number) =>
   typeof name === 'number' ? `${place}[${name}]` : place === '' ? name : `${place}.${name}`
 
-/** Reads one section. A map has names as its members, which become the member `named` of each record. */
+/** Reads one section, a list of records or a map by name; in a map each name becomes the member `named` of its record. */
 type ReadSection = (section: unknown, at: At) => ConfigEntry[]
 
 interface Shape {
-  /** The member that the names of a map become. */
+  /** The member of a record that gets the name in a map. */
   named: string
-  /** What a record may be written as instead of an object. */
+  /** Reads the short form of a record, in place of an object. */
   short?: (value: unknown) => JsonObject | undefined
 }
 
@@ -137,14 +137,14 @@ const texts = (named: string) => (value: unknown) => (typeof value === 'string' 
 const connections = listOrMap({ named: 'id' })
 const customModels = listOrMap({ named: 'model', short: texts('type') })
 
-/** By section; each gives inputs of the operations. */
+/** How each section is read. */
 const sections: Readonly<Record<Section, ReadSection>> = {
   settings: (section, { place, fail }) => {
     if (!isObject(section)) throw fail(place, 'must be an object.')
     return [{ place, input: section }]
   },
 
-  /** The id of a connection defaults to its provider, and the other way round. */
+  /** The id of a connection defaults to its provider, and the provider to the id. */
   connections: (section, at) =>
     connections(section, at).map(({ place, input }) => {
       const id = input.id ?? input.provider
@@ -161,7 +161,7 @@ const sections: Readonly<Record<Section, ReadSection>> = {
   keys: (section, at) =>
     listOrMap({ named: 'name', ...(Array.isArray(section) && { short: texts('name') }) })(section, at),
 
-  /** Listed with `providerAlias` and `id`, or mapped by `<providerAlias>/<id>`. */
+  /** Custom models are a list of records with `providerAlias` and `id`, or a map by `<providerAlias>/<id>`. */
   customModels: (section, at) => {
     const entries = customModels(section, at)
     if (Array.isArray(section)) return entries
@@ -187,7 +187,7 @@ const identities: Readonly<Record<Section, readonly string[]>> = {
   keys: ['name'],
 }
 
-/** Of two entries for one record the second would change what the first has set, at each start. */
+/** Refuses two entries for the same record: at each start the second would overwrite what the first has written. */
 function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[], fail: Fail): void {
   const places = new Map<string, string>()
   for (const { place, input } of entries) {
@@ -200,8 +200,8 @@ function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[
 }
 
 /**
- * Writes what the file names and leaves the rest alone; a second time it writes nothing. Throws a problem that names the place of what is
- * refused, before anything is written: all of it is tried on a copy first.
+ * Writes the records of the file and changes no others; writes nothing when all are as in the file. Throws a problem that names the place of
+ * an entry that is refused. Nothing is written then, since all entries are tried on a copy first.
  */
 export async function applyConfig(config: ConfigFile, data: DataAccess): Promise<void> {
   await withManagement({ ...data, storage: await copyOf(data.storage) }, (api) => apply(config, api))

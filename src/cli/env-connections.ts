@@ -5,7 +5,7 @@ import type { Catalog } from '../types.ts'
 import { type DataAccess, withManagement } from './data.ts'
 import { ENV_PREFIX, type Variables } from './options.ts'
 
-/** The variables that hold the key of a built-in provider by convention; of several the first that is set counts. */
+/** The variables that by convention hold the key of a built-in provider; the first one that is set counts. */
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   openai: ['OPENAI_API_KEY'],
   anthropic: ['ANTHROPIC_API_KEY'],
@@ -22,25 +22,25 @@ const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   moonshot: ['MOONSHOT_API_KEY'],
 }
 
-/** The variables that send the calls of official clients elsewhere: the key is then not one of the provider itself. */
+/** Variables that direct the calls of official clients to another address: the key is then not a key of the provider itself. */
 const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
   openai: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],
   anthropic: ['ANTHROPIC_BASE_URL'],
   google: ['GOOGLE_GEMINI_BASE_URL', 'GEMINI_BASE_URL'],
 }
 
-/** What became of a variable that is set. */
+/** The outcome for a variable that is set. */
 export interface EnvConnection {
   variable: string
   provider: string
-  /** Why it is not used; absent when it is. */
+  /** Why the variable is not used; absent when it is used. */
   leftOut?: string
 }
 
 /**
- * Makes a connection of each variable that holds a provider's key, with the id `env-<provider>`, and removes those whose variable is gone or
- * not used any more, so that no key is kept needlessly. A provider that has a connection of another id keeps to that. What the operator has
- * changed of the connection stays.
+ * Makes a connection with the id `env-<provider>` for each variable that holds a provider's key, and removes such connections whose variable
+ * is no longer set or used, so that no key is kept needlessly. A provider with a connection of another id gets none. The operator's changes
+ * of these connections are kept.
  */
 export function applyEnvironment(env: Variables, data: DataAccess): Promise<EnvConnection[]> {
   return withManagement(data, async ({ connections }) => {

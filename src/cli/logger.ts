@@ -4,13 +4,13 @@ import { targetName } from '../providers/target.ts'
 import type { Logger } from '../types.ts'
 import type { UsageRecord } from '../usage/record.ts'
 
-/** Where the program writes. */
+/** The two outputs of the program. */
 export interface Terminal {
   out(text: string): void
   err(text: string): void
 }
 
-/** One line for each thing worth saying; what must not go unseen is on standard error. */
+/** Makes a logger that writes one line a message; warnings and errors go to standard error. */
 export function createLogger({ out, err }: Terminal): Logger {
   return {
     info: (message, data) => out(`signalbox: ${lineOf(message, data)}\n`),
@@ -30,7 +30,7 @@ function lineOf(message: string, data: Record<string, unknown> = {}): string {
   )
 }
 
-/** Any text as one line that a terminal shows as it is: blanks run together, control characters gone, at most 1,000 characters. */
+/** A text as one line that is safe to print on a terminal: blanks are joined, control characters removed, and it has at most 1,000 characters. */
 export function oneLine(text: string): string {
   const line = text
     .replace(/\s+/g, ' ')
@@ -41,7 +41,7 @@ export function oneLine(text: string): string {
 
 const MAX_LENGTH = 1_000
 
-/** An unexpected error in one line: name, code and message, without a stack, and without anything that could be a credential. */
+/** An unexpected error in one line: name, code and message, without a stack, and without anything that looks like a credential. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return withoutSecrets(oneLine(String(error)))
   const code = 'code' in error && typeof error.code === 'string' ? ` ${error.code}` : ''
@@ -86,7 +86,7 @@ function requestLine(
   return parts.join(' ')
 }
 
-/** Clients choose the name freely. */
+/** The longest name of a model in the log; clients may send any name. */
 const MAX_MODEL = 120
 
 function tokensOf({ inputTokens, outputTokens }: Partial<UsageRecord> = {}): string {

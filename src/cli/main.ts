@@ -11,7 +11,7 @@ const terminal: Terminal = {
 }
 
 process.on('uncaughtException', crash).on('unhandledRejection', crash)
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // the reader of a pipe may close it first
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // the reader of a pipe may have closed it
 await main(process.argv.slice(2))
 
 async function main(args: string[]): Promise<void> {
@@ -28,7 +28,10 @@ async function main(args: string[]): Promise<void> {
   }
 }
 
-/** Loads the gateway only now: help, versions and mistakes need none of it, and a Node that is too old could not load it. */
+/**
+ * Starts the gateway. It is loaded only here: the help, the version and wrong usage do not need it, and a Node that is too old could not load
+ * it.
+ */
 async function run(options: CliOptions): Promise<void> {
   const environment = readEnvironment(process.env, options)
   const logger = createLogger(terminal)
@@ -45,7 +48,7 @@ async function run(options: CliOptions): Promise<void> {
   terminal.out(running.welcome)
 }
 
-/** Runs a command at a gateway that runs, such as `keys list`. */
+/** Runs a command on a running gateway, such as `keys list`. */
 async function runAction(args: string[]): Promise<void> {
   const { runCommand } = await import('./commands/run.ts')
   const stdin = async () => {
@@ -55,7 +58,7 @@ async function runAction(args: string[]): Promise<void> {
   await runCommand(args, { variables: process.env, stdin, terminal })
 }
 
-/** The last resort: after an error that no code has caught, the state of the program is unknown. */
+/** Ends the program after an error that no code has caught, since its state is then unknown. */
 function crash(error: unknown): void {
   end(1, `stopped by an unexpected error. ${describeError(error)}`)
 }
@@ -64,10 +67,10 @@ function end(exitCode: number, message: string): void {
   process.stderr.write(`signalbox: ${message}\n`, () => process.exit(exitCode))
 }
 
-/** How long answers under way have to finish. */
+/** How long responses under way may take to finish. */
 const GRACE_MS = 10_000
 
-/** Ctrl-C under npm, and a service manager that signals the whole group, deliver one wish to stop twice. */
+/** Ctrl-C under npm, and a service manager that signals the whole process group, send the signal to stop twice. */
 const SAME_WISH_MS = 1_000
 
 /** Calls `stop` on the first SIGTERM or SIGINT; another one, at least a second later, ends the program at once with exit code 1. */

@@ -3,12 +3,12 @@ import { isOrigin } from '../lib/urls.ts'
 import { type OptionShape, readArguments, usage } from './arguments.ts'
 import { type Problem, problem } from './problem.ts'
 
-/** The command line, read. */
+/** The parsed options of the command line. */
 export interface CliOptions {
-  /** 0 takes a free one. */
+  /** The port; 0 takes a free one. */
   port: number
   host: string
-  /** Names that are answered beside IP addresses and localhost; empty: what `host` makes of it. */
+  /** Host names that are accepted besides IP addresses and localhost; empty: as `host` demands. */
   allowedHosts: string[]
   /** The origins of pages that may use the gateway. */
   allowedOrigins: string[]
@@ -18,15 +18,15 @@ export interface CliOptions {
   log: boolean
   /** The file whose records are written at each start. */
   config: string | undefined
-  /** Is a gateway that asks for no key meant to be reached from other machines? */
+  /** May a gateway that demands no client key be reached from other machines? */
   open: boolean
-  /** Make connections of the usual variables? */
+  /** Are connections made from the variables that usually hold keys? */
   env: boolean
   help: boolean
   version: boolean
 }
 
-/** Where the gateway listens and keeps its data, unless it is told otherwise. */
+/** Where the gateway listens and keeps its data by default. */
 export const defaults = { port: 4000, host: '127.0.0.1', data: './data' }
 
 const known = {
@@ -45,7 +45,7 @@ const known = {
   version: { type: 'boolean', short: 'v' },
 } as const satisfies Record<string, OptionShape>
 
-/** Throws a problem with exit code 2 on anything that is not exactly an option with the value that it takes. */
+/** Parses the command line. Throws a problem with exit code 2 on everything that is not a known option with a valid value. */
 export function parseOptions(args: readonly string[]): CliOptions {
   const given = read(args)
   return {
@@ -72,7 +72,7 @@ function read(args: readonly string[]): Map<string, string[]> {
   return given
 }
 
-/** The problem with a word that is neither an option nor the value of one. */
+/** Makes the problem for a word that is neither an option nor the value of one. */
 export const unexpectedWord = (word: string): Problem =>
   usage(
     `Unexpected "${word}". Options begin with "--"; under npm write them after another "--": npm start -- --port 4100.`,
@@ -96,7 +96,7 @@ function hostOf(text: string): string {
 
 function hostNameOf(text: string): string {
   const name = text.trim().replace(/\.$/, '')
-  const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // as a client sends it
+  const host = /^[^\s/:@*?#\\]+$/.test(name) ? domainToASCII(name) : '' // the name in the form that clients send
   if (host === '') {
     throw usage(
       `--allowed-host "${text}" is no host name: a name alone, without scheme and port, as in --allowed-host ${known['allowed-host'].example}.`,
@@ -113,13 +113,13 @@ function originOf(text: string): string {
   )
 }
 
-/** What the environment gives, checked. */
+/** The checked variables of the environment. */
 export interface Environment {
   adminToken: string | undefined
   secret: string | undefined
 }
 
-/** The ids of the connections that are made of variables begin with it. */
+/** The beginning of the ids of connections that are made from variables. */
 export const ENV_PREFIX = 'env-'
 
 /** Variables by name. */
@@ -127,7 +127,10 @@ export type Variables = Readonly<Record<string, string | undefined>>
 
 const MIN_LENGTH = 32
 
-/** Throws a problem on a value that is there but cannot be used: an empty one is a mistake, not a wish for the default. */
+/**
+ * Reads the variables. Throws a problem on one that is set but cannot be used: an empty value is a mistake rather than a request for the
+ * default.
+ */
 export function readEnvironment(env: Variables, { newToken }: { newToken: boolean }): Environment {
   const { SIGNALBOX_ADMIN_TOKEN: adminToken, SIGNALBOX_SECRET: secret } = env
   if (adminToken !== undefined && adminToken.length < MIN_LENGTH) {
@@ -159,7 +162,7 @@ export function readEnvironment(env: Variables, { newToken }: { newToken: boolea
   return { adminToken, secret }
 }
 
-/** What `--help` prints. */
+/** The text of `--help`. */
 export const help = `Signalbox: one gateway in front of your own model providers.
 
 Usage: signalbox [options]                      starts a gateway
@@ -203,10 +206,10 @@ Exit codes: 0 stopped when told to, 1 could not start or go on, 2 wrong option o
 with 0 when it is done, otherwise with 1.
 `
 
-/** `engines` of package.json. */
+/** The oldest supported Node, as in `engines` of package.json. */
 const OLDEST = '20.18.1'
 
-/** Throws a problem when the program runs on a Node that is too old for it. */
+/** Throws a problem when this version of Node is too old for the program. */
 export function requireNode(version: string): void {
   if (rank(version) >= rank(OLDEST)) return
   throw problem(`Node ${version} is too old: install ${OLDEST} or later, see https://nodejs.org`)

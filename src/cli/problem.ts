@@ -1,4 +1,4 @@
-/** An error that the user can fix: its message is one line that names what to do. */
+/** An error that the user can fix; its message is one line that says what to do. */
 export interface Problem extends Error {
   readonly name: 'Problem'
   /** 2 for wrong usage, 1 for everything else. */
@@ -10,7 +10,7 @@ export function problem(message: string, { exitCode = 1, cause }: { exitCode?: 1
   return Object.assign(new Error(message, { cause }), { name: 'Problem' as const, exitCode })
 }
 
-/** Was it made by `problem`? */
+/** Was the error made by `problem`? */
 export function isProblem(error: unknown): error is Problem {
   return error instanceof Error && error.name === 'Problem' && 'exitCode' in error
 }

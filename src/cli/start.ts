@@ -14,11 +14,11 @@ import type { CliOptions, Environment, Variables } from './options.ts'
 import { isProblem, type Problem, problem } from './problem.ts'
 import { frontPage, welcomeText } from './welcome.ts'
 
-/** A gateway that listens. */
+/** A gateway that is listening. */
 export interface Running {
-  /** What is printed of it. */
+  /** The text to print. */
   welcome: string
-  /** Accepts nothing new, lets answers under way finish for `graceMs`, then ends. */
+  /** Accepts no new requests, lets responses under way finish for up to `graceMs`, then ends. */
   stop(options: { graceMs: number }): Promise<void>
 }
 
@@ -29,10 +29,10 @@ export interface StartContext {
   terminal: Terminal
 }
 
-/** For the error that ends a stream which has used up its time, before its connection is cut. */
+/** How long, before its connection is cut, a stream that has used up its time may send the error that ends it. */
 const FAREWELL_MS = 250
 
-/** Asks for the port, opens the data, checks that all of it can be read, and listens. Throws the first problem. */
+/** Checks that the port is free, opens the data, checks that all of it can be read, and listens. Throws the first problem. */
 export async function start(
   options: CliOptions,
   { environment, variables, logger, terminal }: StartContext,
@@ -78,7 +78,7 @@ export async function start(
   }
 
   try {
-    const token = await adminToken.mint() // last, so that a start which fails loses no token
+    const token = await adminToken.mint() // the last step, so that a start that fails does not lose a token
     const openTo = isLoopback(options.host) ? undefined : options.host
     const { demo } = options
     return {
@@ -102,7 +102,10 @@ export async function start(
   }
 }
 
-/** The file of `--config` as a function that writes it to the data. Loaded only when it is asked for: it brings a parser of YAML. */
+/**
+ * Reads the file of `--config`; resolves to a function that writes it to the data. The code is loaded only when it is needed, since it
+ * contains a parser of YAML.
+ */
 async function readConfig({ config: path }: CliOptions, variables: Variables) {
   if (path === undefined) return undefined
   const { applyConfig, readConfigFile } = await import('./config-file.ts')
@@ -116,8 +119,8 @@ const openToAll = (host: string) =>
   )
 
 /**
- * Opens every other record and credential once: what is damaged is found now, not by the request that needs it. A credential that cannot
- * be opened is reported and stays, so that it can be replaced.
+ * Opens every other record and credential once, so that damage is found now and not by the request that needs the record. A credential that
+ * cannot be opened is reported and kept, so that it can be replaced.
  */
 async function readEverything({ api }: Gateway, logger: Logger): Promise<{ requireApiKey: boolean; isInUse: boolean }> {
   const { requireApiKey } = await api.settings.get()
@@ -127,7 +130,7 @@ async function readEverything({ api }: Gateway, logger: Logger): Promise<{ requi
   return { requireApiKey, isInUse: connections.length > 0 }
 }
 
-/** An error that kept the program from starting, as a problem that names what to do. */
+/** Turns an error that kept the program from starting into a problem that says what to do. */
 export function startFailure(
   error: unknown,
   options: Pick<CliOptions, 'port' | 'host' | 'data'>,
@@ -143,7 +146,7 @@ export function startFailure(
   return listenProblem(error, options) ?? problem(`Could not start. ${describeError(error)}`, { cause: error })
 }
 
-/** The storage's own words, which name the file and the way out; the gateway wraps them. */
+/** The storage's own error, whose message names the file and what to do; the gateway's error wraps it. */
 function namedCause(error: unknown): Error | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (at.name === 'StorageError') return at
   return undefined
@@ -177,14 +180,14 @@ function listenProblem(error: unknown, { port, host }: Pick<CliOptions, 'port' |
   }
 }
 
-/** Is what listens there reached from this machine only? */
+/** Is a server on this host reached from this machine only? */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
 /**
- * Rejects, as listening would, when the address cannot be had. Asked before the data folder is opened, so that a start which comes to
- * fails for this reason creates and prints nothing else.
+ * Rejects, as listening would, when the address is not available. Called before the data folder is opened, so that a start that fails for
+ * this reason creates and prints nothing else.
  */
 export function requireFreePort({ port, host }: { port: number; host: string }): Promise<void> {
   return new Promise((resolve, reject) => {

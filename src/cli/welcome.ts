@@ -5,12 +5,12 @@ import { DEMO, DEMO_MESSAGES } from './demo/providers.ts'
 import type { EnvConnection } from './env-connections.ts'
 import { ENV_PREFIX } from './options.ts'
 
-/** What the start-up text depends on. */
+/** The facts that the start-up text depends on. */
 export interface Welcome {
   /** Without `/v1`. */
   baseUrl: string
   data: string
-  /** The admin token when it was made a moment ago: the only time it is shown. */
+  /** The admin token, if this start has made it: it is shown only now. */
   token: string | undefined
   isTokenGiven: boolean
   demo: boolean
@@ -19,13 +19,16 @@ export interface Welcome {
   isInUse: boolean
   /** The variables of the environment that hold keys of providers. */
   envConnections: readonly EnvConnection[]
-  /** The address, when others than this machine reach it. */
+  /** The address, when it can be reached from other machines. */
   openTo: string | undefined
-  /** Has this machine shells that cannot read the commands? */
+  /** Is this Windows, whose shells cannot run the commands? */
   isWindows: boolean
 }
 
-/** What is printed once the gateway is up. Each command can be pasted as it is, into zsh as well, which takes no comments. */
+/**
+ * The text that is printed once the gateway listens. Each command can be pasted into a shell unchanged, also into zsh, which accepts no
+ * comments.
+ */
 export function welcomeText(facts: Welcome): string {
   const { baseUrl, data, demo } = facts
   return blocks([
@@ -67,7 +70,7 @@ function environmentText({ envConnections }: Welcome): string[] {
 const NOT_CONNECTED =
   'No provider is connected yet. /v1/models lists the models of the built-in catalog all the same: each can be called once its provider is connected.'
 
-/** The commands from an empty gateway to a first answer, in blocks. */
+/** The commands that lead from an empty gateway to a first response, in blocks. */
 function firstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>): string[] {
   const terminal = `in another terminal${token === undefined ? ' with ADMIN_TOKEN set to the admin token' : ', after the line above'}`
   const connection = `{"provider":"openai","apiKey":"'"$OPENAI_API_KEY"'"}`
@@ -92,7 +95,7 @@ function demoText({ baseUrl, requireApiKey }: Welcome): string[] {
   ]
 }
 
-/** What follows from no key being required. */
+/** The text about a gateway that requires no client key. */
 function openText({ baseUrl, openTo, requireApiKey }: Welcome): string[] {
   if (requireApiKey) return []
   const command = curl(`${baseUrl}/api/settings`, {
@@ -118,13 +121,13 @@ function chat(baseUrl: string, { flags, model, hasKey }: { flags: string; model:
 
 interface ExampleCommand {
   flags?: string
-  /** Quoted. */
+  /** The headers, quoted for a shell. */
   headers: string[]
   body?: string
 }
 
 function curl(url: string, { flags, headers, body }: ExampleCommand): string {
-  const address = url.includes('[') ? `'${url}'` : url // an IPv6 address is a pattern to zsh
+  const address = url.includes('[') ? `'${url}'` : url // zsh takes an IPv6 address for a pattern
   const first = `  curl ${flags ? `${flags} ` : ''}${address}`
   const rest = [...headers.map((header) => `-H ${header}`), ...(body === undefined ? [] : [`-d '${body}'`])]
   return [first, ...rest.map((part) => `    ${part}`)].join(' \\\n')
@@ -133,8 +136,8 @@ function curl(url: string, { flags, headers, body }: ExampleCommand): string {
 const blocks = (parts: string[]) => `\n${parts.join('\n\n')}\n\n`
 
 /**
- * The reply of the command to `GET /`: what answers here and where to begin, as a page for browsers and as text for other clients; `undefined`
- * for other requests, and for tools that ask for JSON. It needs no credential and so holds nothing about the data.
+ * The reply to `GET /`: which program this is and where to begin, as a page for browsers and as text for other clients; `undefined` for other
+ * requests, and for tools that ask for JSON. It needs no credential, and therefore contains nothing about the data.
  */
 export function frontPage(exchange: Exchange, listenUrl: string): Reply | undefined {
   const { method, path } = exchange
@@ -150,7 +153,7 @@ export function frontPage(exchange: Exchange, listenUrl: string): Reply | undefi
 
 const HEADERS = { vary: 'Accept', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'" }
 
-/** The address that the client has used, when it can only be that: it becomes part of commands that are pasted into a shell. */
+/** The address that the client has used, if it is certainly nothing but an address: it becomes part of commands that are pasted into a shell. */
 function addressOf(exchange: Exchange): string | undefined {
   const host = exchange.header('host') ?? ''
   const scheme = exchange.header('x-forwarded-proto') === 'https' ? 'https' : 'http'

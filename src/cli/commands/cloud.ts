@@ -10,7 +10,7 @@ const conflictColumns: readonly Column<CloudConflict>[] = [
   ['AT', ({ at }) => at],
 ]
 
-/** Records that were changed on both sides, as lines; nothing when there are none. */
+/** Records that were changed on both sides, as lines; the empty text when there are none. */
 const conflictText = (conflicts: readonly CloudConflict[]): string =>
   conflicts.length === 0
     ? ''

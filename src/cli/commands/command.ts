@@ -4,50 +4,50 @@ import { type Problem, problem } from '../problem.ts'
 import type { Field } from './fields.ts'
 import { type Column, details, table } from './text-table.ts'
 
-/** A command for one resource of a gateway that runs. */
+/** A command for one resource of a running gateway. */
 export interface CliCommand {
   help: string
-  /** By their words, such as `list` and `sessions revoke`; the first one is meant when none is given. */
+  /** The actions by their words, such as `list` and `sessions revoke`; without words the first one is run. */
   actions: Readonly<Record<string, CliAction>>
-  /** What users should know besides. */
+  /** Notes at the end of the help. */
   notes?: string
 }
 
-/** What a command does. */
+/** One action of a command. */
 export interface CliAction {
   help: string
-  /** The words after it: `<key>` must be there, `[name]` may be missing, `[model...]` may be there several times. */
+  /** The words after the action: `<key>` is required, `[name]` is optional, `[model...]` may be repeated. */
   words?: readonly string[]
-  /** The options that make its input, by their names. */
+  /** The options from which the input of the action is made, by their names. */
   fields?: Readonly<Record<string, Field>>
   run(call: ActionCall): Promise<Printed>
 }
 
-/** An action that was called. */
+/** One call of an action. */
 export interface ActionCall {
-  /** The gateway validates what comes from the command line. */
+  /** The client; its input is unknown, since the gateway validates what the command line passes. */
   api: Client<unknown>
   words: readonly string[]
   input: Readonly<Record<string, unknown>>
 }
 
-/** What an action prints. */
+/** The output of an action. */
 export interface Printed {
-  /** For programs: what the API has answered. */
+  /** For programs: the response of the API. */
   body: object
   /** For people. */
   text: string
-  /** What should not go unseen, for people. */
+  /** Warnings for people. */
   warnings?: readonly string[]
 }
 
-/** What is printed of one record, by default the whole body. */
+/** The output for one record, by default for the whole body. */
 export function printed(body: object, record: object = body): Printed {
   const { warnings, ...others }: { warnings?: unknown } = { ...record }
   return { body, text: details(others), ...(Array.isArray(warnings) && { warnings: warnings.map(String) }) }
 }
 
-/** What is printed of a list; `none`: of an empty one. */
+/** The output for a list; `none`: for an empty one. */
 export function printedList<T>(
   body: object,
   { columns, all, none }: { columns: readonly Column<T>[]; all: readonly T[]; none: string },
@@ -55,15 +55,15 @@ export function printedList<T>(
   return { body, text: all.length > 0 ? table(columns, all) : `${none}\n` }
 }
 
-/** A record that people know by its name. */
+/** A record that has a name for people. */
 export interface NamedRecord {
   id: string
   name: string
 }
 
-/** The id that is meant by an id or a name. Throws a problem unless exactly one record is. */
+/** The id of the record with this id or name. Throws a problem unless there is exactly one. */
 export async function idOf(given: string, noun: string, list: () => Promise<readonly NamedRecord[]>): Promise<string> {
-  if (UUID.test(given)) return given // there may be very many records; the gateway knows whether it is one
+  if (UUID.test(given)) return given // not looked up, since there may be very many records; the gateway checks the id
   const all = await list()
   if (all.some(({ id }) => id === given)) return given
   const [first, ...others] = all.filter(({ name }) => name === given)
@@ -80,7 +80,7 @@ export async function idOf(given: string, noun: string, list: () => Promise<read
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The problem with a name that no record has. */
+/** Makes the problem for a name that no record has. */
 export function missing(noun: string, given: string, names: readonly string[]): Problem {
   const hint = didYouMean(nearest(given, names, 1))
   return problem(`There is no ${noun} "${given}".${hint ? ` ${hint}` : ''}`)

@@ -3,28 +3,28 @@ import { type OptionShape, usage } from '../arguments.ts'
 import type { Variables } from '../options.ts'
 import { problem } from '../problem.ts'
 
-/** An option that becomes a member of an input. */
+/** An option from which a member of an input is made. */
 export interface Field extends OptionShape {
-  /** The member; none for an option that stands for the whole input. */
+  /** The name of the member; absent for an option that is the whole input. */
   member?: string
   help: string
-  /** What one value of the option becomes. */
+  /** Converts one value of the option. */
   read(value: string, source: Source): unknown | Promise<unknown>
   isSecret?: boolean
-  /** Are all its values one list? Otherwise the last one counts. */
+  /** Do all values of the option make one list? Otherwise the last value counts. */
   isList?: boolean
-  /** The variable of the environment that it is taken from when it is not given. */
+  /** The environment variable from which the value is taken when the option is not given. */
   variable?: string
 }
 
-/** Where values come from that should not stand in the command line. */
+/** The sources of values that should not be part of a command line. */
 export interface Source {
   variables: Variables
-  /** All of standard input, without the line break at its end. Throws a problem the second time. */
+  /** All of standard input, without the line break at its end. Throws a problem when it is called twice. */
   stdin(): Promise<string>
 }
 
-/** Text as it is. */
+/** An option whose value is used unchanged. */
 export const text = (member: string, example: string, help: string): Field => ({
   type: 'string',
   member,
@@ -33,13 +33,13 @@ export const text = (member: string, example: string, help: string): Field => ({
   read: (value) => value,
 })
 
-/** Several texts. */
+/** An option that may be repeated; its values make a list. */
 export const texts = (member: string, example: string, help: string): Field => ({
   ...text(member, example, help),
   isList: true,
 })
 
-/** A number. */
+/** An option whose value is a number. */
 export const number = (name: string, member: string, help: string): Field => ({
   ...text(member, '1', help),
   takesDash: true,
@@ -58,7 +58,7 @@ export const flag = (member: string, value: boolean, help: string): Field => ({
   read: () => value,
 })
 
-/** A secret: arguments are seen by others on the machine and kept by shells, standard input and variables are not. */
+/** An option for a secret, which is read from standard input or a variable: other users of the machine can see arguments, and shells keep them. */
 export const secret = (member: string, example: string, help: string): Field => ({
   ...text(member, example, help),
   takesDash: true,
@@ -66,7 +66,7 @@ export const secret = (member: string, example: string, help: string): Field => 
   read: (value, { stdin }) => (value === '-' ? stdin() : value),
 })
 
-/** The name of a variable that holds a secret. */
+/** An option that names the variable which holds a secret. */
 export const secretIn = (member: string, example: string, help: string): Field => ({
   ...text(member, example, help),
   read: (name, { variables }) => variableOf(name, variables),
@@ -79,7 +79,7 @@ function variableOf(name: string, variables: Variables): string {
   throw problem(`The variable ${name} is ${value === undefined ? 'not set' : 'empty'}.`)
 }
 
-/** The whole input, for members that have no option of their own. */
+/** The option `--data`: the whole input, for members without an option of their own. */
 const data: Field = {
   type: 'string',
   takesDash: true,
@@ -90,7 +90,7 @@ const data: Field = {
     try {
       const parsed: unknown = JSON.parse(json)
       if (isObject(parsed)) return parsed
-    } catch {} // its message may show what is secret
+    } catch {} // the message of the error may quote a secret
     throw usage(`--data must be a JSON object, as in --data ${data.example}.`)
   },
 }
@@ -98,7 +98,7 @@ const data: Field = {
 /** The options of an action, `--data` included. */
 export const withData = (fields: Readonly<Record<string, Field>>): Record<string, Field> => ({ ...fields, data })
 
-/** The input that the options make. An option goes before the same member of `--data`. */
+/** The input that is made from the options. An option overrides the same member of `--data`. */
 export async function inputOf(
   given: ReadonlyMap<string, readonly string[]>,
   fields: Readonly<Record<string, Field>>,

@@ -5,7 +5,7 @@ import type { CliAction, CliCommand } from './command.ts'
 /** The gateway that `signalbox` without options serves. */
 export const DEFAULT_URL = `http://${defaults.host}:${defaults.port}`
 
-/** An option with what the help says of it. */
+/** An option with its text in the help. */
 type Explained = OptionShape & { help: string; variable?: string }
 
 /** The options of every command. */
@@ -25,7 +25,7 @@ export const commonOptions = {
   help: { type: 'boolean', short: 'h', help: 'Prints this' },
 } as const satisfies Record<string, Explained>
 
-/** What `--help` of a command prints. */
+/** The text of a command's `--help`. */
 export function commandHelp(name: string, { help, notes, actions }: CliCommand): string {
   const lines = Object.entries(actions).map(([words, { help: what, words: more = [] }], at) => {
     return line([words, ...more].join(' '), at === 0 ? `${what}; done when no action is given` : what)
@@ -77,6 +77,6 @@ const optionLines = (options: readonly (readonly [name: string, Explained])[]): 
 
 const WIDTH = 30
 
-/** What is long has its explanation below it. */
+/** One line of the help; the explanation of a long option stands below it. */
 const line = (what: string, help: string): string =>
   what.length < WIDTH ? `  ${what.padEnd(WIDTH)}${help}` : `  ${what}\n${' '.repeat(WIDTH + 2)}${help}`

@@ -13,7 +13,7 @@ const aliasWords = {
   }),
 }
 
-/** The alias that was given, and the record of it. */
+/** The alias that an action was called with, and its record, made from the words and the options. */
 function givenAlias({ words: [alias, model], input }: ActionCall) {
   const record = { ...(alias !== undefined && { alias }), ...(model !== undefined && { model }), ...input }
   return { alias: 'alias' in record ? String(record.alias).trim() : '', record }
@@ -76,7 +76,7 @@ async function meant(api: Client<unknown>, given = ''): Promise<CustomModel> {
   return found
 }
 
-/** A model as it was given: provider and id are told apart by the first slash. */
+/** Parses `<provider>/<id>`, which the first slash divides. */
 function givenModel(given: string | undefined): Partial<CustomModel> {
   if (given === undefined) return {}
   const slash = given.indexOf('/')
@@ -126,7 +126,7 @@ export const models: CliCommand = {
         try {
           return printed(await api.customModels.create({ ...before, ...input }))
         } catch (error) {
-          await api.customModels.create(before) // what is refused changes nothing
+          await api.customModels.create(before) // a refused call changes nothing
           throw error
         }
       },

@@ -15,13 +15,13 @@ import {
 import { type Field, flag, number, secret, secretIn, text, texts, withData } from './fields.ts'
 import type { Column } from './text-table.ts'
 
-/** What the commands for keys, connections and combos differ in. */
+/** The differences between the commands for keys, connections and combos. */
 interface RecordActions<T extends NamedRecord> {
   help: string
-  /** In the singular. */
+  /** The name of a record, in the singular. */
   noun: string
   columns: readonly Column<T>[]
-  /** The words that `create` takes, and the input that they make. */
+  /** The words that `create` takes, and the function that makes an input of them. */
   words: readonly string[]
   inputOf(words: readonly string[]): object
   create: Readonly<Record<string, Field>>
@@ -29,7 +29,7 @@ interface RecordActions<T extends NamedRecord> {
   operations(api: Client<unknown>): Operations<T>
 }
 
-/** The operations on records of a kind. Those on one of them resolve to what is printed of it. */
+/** The operations on records of one kind. Those on a single record resolve to its output. */
 interface Operations<T> {
   list(): Promise<{ body: object; all: readonly T[] }>
   get(id: string): Promise<Printed>
@@ -95,7 +95,7 @@ const paused = flag('isActive', false, 'Keeps it from being used until --active'
 const stateOf = ({ isActive, draining }: { isActive?: boolean; draining?: boolean }) =>
   isActive === false ? 'paused' : draining ? 'draining' : 'active'
 
-/** What a key is known again by. */
+/** The end of a key, by which it is recognised. */
 const ending = (key: string) => `…${key.slice(-4)}`
 
 export const keys = recordCommand<ShownKey>({

@@ -13,7 +13,7 @@ import { combos, connections, keys, settings } from './record-commands.ts'
 
 const commands: Readonly<Record<string, CliCommand>> = { keys, connections, combos, aliases, models, settings, cloud }
 
-/** What a command is run with. */
+/** The environment and the terminal of a command. */
 export interface CommandContext {
   variables: Variables
   /** All of standard input. */
@@ -21,7 +21,10 @@ export interface CommandContext {
   terminal: Terminal
 }
 
-/** Runs a command, such as `keys list --json`, at a gateway that runs. Throws a problem: with exit code 1, or with 2 when there is no such command. */
+/**
+ * Runs a command, such as `keys list --json`, on a running gateway. Throws a problem with exit code 1, or with 2 when the command does not
+ * exist.
+ */
 export async function runCommand([name = '', ...args]: readonly string[], context: CommandContext): Promise<void> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!command) {
@@ -60,7 +63,7 @@ async function runKnown(
   if (!given.has('json')) for (const warning of warnings) terminal.err(`signalbox: warning: ${oneLine(warning)}\n`)
 }
 
-/** The action that the first words name, and what comes after them. */
+/** The action that the first words name, and the words after them. */
 function actionOf(name: string, { actions }: CliCommand, args: readonly string[]) {
   const [first, second] = args
   for (const words of [`${first} ${second}`, `${first}`]) {
@@ -83,7 +86,7 @@ function requireWords(called: string, { words = [] }: CliAction, given: readonly
     throw usage(`Unexpected "${unexpected}" after ${[called, ...given.slice(0, words.length)].join(' ')}.`)
 }
 
-/** The gateway at the address that was given, and how its refusals are explained on the command line. */
+/** The client for the given address, and the function that turns its errors into problems of the command line. */
 async function connect(given: { url: string | undefined; token: string | undefined }, source: Source) {
   const { SIGNALBOX_URL, SIGNALBOX_ADMIN_TOKEN } = source.variables
   const from = {
@@ -112,13 +115,13 @@ async function connect(given: { url: string | undefined; token: string | undefin
     return { api, explain }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw usage(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // one of these
+    throw usage(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // the pattern matches only these two names
   }
 }
 
 const secretOf = (value: string, source: Source) => Promise.resolve(secret('', '', '').read(value, source)).then(String)
 
-/** Standard input has one end: only one option can take it. */
+/** Reads standard input once: only one option can take its value from there. */
 function once(stdin: () => Promise<string>): () => Promise<string> {
   let isTaken = false
   return async () => {

@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts'
 
-/** A column of a table: its title, and what it has of a record; nothing stands for what a record does not have. */
+/** A column of a table: its title, and the function that gives the text of its cell; `undefined` for an empty cell. */
 export type Column<T> = readonly [title: string, of: (record: T) => string | undefined]
 
 /** Records as aligned lines below their titles. Nothing is cut off; a column that is empty in all records is left out. */
@@ -11,7 +11,7 @@ export function table<T>(columns: readonly Column<T>[], records: readonly T[]): 
   return aligned(['', ...records].map((_, line) => filled.map((cells) => cells[line] || '-')))
 }
 
-/** One record, a member in each line; the members of objects in it as `health.windowMs`. */
+/** One record, with one member in each line; members of nested objects are named like `health.windowMs`. */
 export function details(record: object): string {
   return aligned(members(record, '').map(([name, value]) => [name, printable(textOf(value)) || '-']))
 }
@@ -28,7 +28,7 @@ function textOf(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : String(value)
 }
 
-/** Lines whose cells begin below each other. */
+/** Lines whose cells are aligned in columns. */
 function aligned(lines: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const cells of lines)
@@ -46,9 +46,9 @@ function aligned(lines: readonly (readonly string[])[]): string {
 
 const padded = (cell: string, width: number) => cell + ' '.repeat(width - widthOf(cell))
 
-/** In columns of a terminal: characters of East Asia and emoji take two, marks on other characters none. */
+/** The width of a text in columns of a terminal: East Asian characters and emoji take two, combining marks none. */
 function widthOf(text: string): number {
-  if (NARROW.test(text)) return text.length // most are, and there may be very many
+  if (NARROW.test(text)) return text.length // a quick check, since most texts are narrow and there may be very many
   let width = 0
   for (const character of text) width += MARK.test(character) ? 0 : WIDE.test(character) ? 2 : 1
   return width
@@ -58,5 +58,5 @@ const NARROW = /^[\x20-\x7e…]*$/
 const MARK = /\p{M}/u
 const WIDE = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u
 
-/** Names are chosen by others: nothing in one may move the cursor of a terminal or begin a line. */
+/** The text without control characters and line breaks: other people choose names, which must not control the terminal. */
 export const printable = (text: string): string => text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')

@@ -2,10 +2,10 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { createGateway } from '../../gateway.ts'
 import type { Catalog, Logger, Storage } from '../../types.ts'
 
-/** Reserved by RFC 2606: no request to it ever leaves the machine. */
+/** The address of the demo's providers. RFC 2606 reserves `.invalid`, so that no request to it ever leaves the machine. */
 export const DEMO_BASE_URL = 'http://demo.invalid/v1'
 
-/** The demo's models: one that always fails, and one that answers. */
+/** The demo's models: one that always fails, and one that responds. */
 export const BROKEN = 'broken'
 export const STORYTELLER = 'storyteller'
 
@@ -15,7 +15,7 @@ export const DEMO_MESSAGES = 'demo-messages'
 
 const shared = { baseUrl: DEMO_BASE_URL, models: [{ id: BROKEN }, { id: STORYTELLER }] }
 
-/** What `--demo` adds to the catalog. */
+/** The providers that `--demo` adds to the catalog. */
 export const demoCatalog: Catalog = {
   [DEMO]: { ...shared, name: 'Demo', format: 'openai-chat' },
   [DEMO_MESSAGES]: { ...shared, name: 'Demo for Anthropic clients', format: 'anthropic-messages' },
@@ -33,7 +33,7 @@ export async function withDemoRecords(base: Storage, logger: Logger): Promise<St
   return layeredStorage(demo, base)
 }
 
-/** As a gateway writes them; each combo tries the target that fails first. */
+/** The demo's records in a storage, as a gateway writes them. Each combo first tries the target that fails. */
 async function demoRecords(): Promise<Storage> {
   const storage = memoryStorage()
   const gateway = createGateway({ storage, catalog: demoCatalog, logger: false })
@@ -46,8 +46,8 @@ async function demoRecords(): Promise<Storage> {
 }
 
 /**
- * `base` with the records of `top` laid over it: what is in `top` is read and changed there, everything else in `base`, and new records
- * go to `base`. So what is in `top` never reaches it.
+ * `base` with the records of `top` laid over it. Records in `top` are read and changed there, all others and new ones in `base`, so that no
+ * record of `top` is ever written to `base`.
  */
 export function layeredStorage(top: Storage, base: Storage): Storage {
   const layerOf = async (key: string) => ((await top.get(key)) ? top : base)

@@ -5,7 +5,7 @@ import { startCall } from '../../lib/fetch-call.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { BROKEN, DEMO_BASE_URL, STORYTELLER } from './providers.ts'
 
-/** Answers calls to the demo's address in this process, as a provider would over the wire; all others go to `upstream`. */
+/** Makes a `fetch` that responds to calls to the demo's address in this process, as a provider would, and passes all other calls to `upstream`. */
 export function withDemo(upstream: UpstreamFetch): UpstreamFetch {
   const isDemo = (url: string) => url.startsWith(`${DEMO_BASE_URL}/`)
   const fetch = (input: string, init?: RequestInit) => (isDemo(input) ? answer(input, init) : upstream(input, init))
@@ -42,7 +42,7 @@ function failure(status: 404 | 503, message: string, isMessages: boolean): Respo
 
 const modelOf = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'demo' })
 
-/** The story as an answer of OpenAI Chat Completions, streamed or whole. */
+/** The demo's text as a response of OpenAI Chat Completions, streamed or whole. */
 function chatAnswer(body: JsonObject, signal: AbortSignal | undefined): Response {
   const base = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model: body.model }
   const usage = usageOf(body.messages)
@@ -72,7 +72,7 @@ function usageOf(messages: unknown) {
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
 }
 
-/** The story as an answer of Anthropic Messages, streamed or whole. */
+/** The demo's text as a response of Anthropic Messages, streamed or whole. */
 function messagesAnswer(body: JsonObject, signal: AbortSignal | undefined): Response {
   const { input, output } = tokensOf(body.messages)
   const message = { id: `msg_${randomUUID()}`, type: 'message', role: 'assistant', model: body.model }
@@ -86,7 +86,7 @@ function messagesAnswer(body: JsonObject, signal: AbortSignal | undefined): Resp
   return eventStream(events(start, { delta: ends, usage: { output_tokens: output } }), signal)
 }
 
-/** The answer of `POST /messages/count_tokens`. */
+/** The response to `POST /messages/count_tokens`. */
 function countTokens(body: JsonObject): Response {
   return Response.json({ input_tokens: tokensOf(body.messages).input })
 }
@@ -117,12 +117,12 @@ const story = TEXT
 
 const MS_BETWEEN_WORDS = 40
 
-/** The tokens of a request and of the story, counted by the length of their text. */
+/** The tokens of a request and of the demo's text, estimated by the length of the texts. */
 function tokensOf(messages: unknown): { input: number; output: number } {
   return { input: Math.ceil((JSON.stringify(messages ?? '') ?? '').length / 4), output: words.length }
 }
 
-/** The events as a stream that is pulled: those that carry a word come some time after each other. Ends at once when aborted. */
+/** The events as a stream with a pause before each event that has a word. The stream ends at once when `signal` aborts. */
 function eventStream(events: Iterable<{ text: string; isWord: boolean }>, signal: AbortSignal | undefined): Response {
   const left = events[Symbol.iterator]()
   const encoder = new TextEncoder()
