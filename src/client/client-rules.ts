@@ -8,7 +8,7 @@ export const CHECK_MS = 8_000
 
 /** The result of `cloud.disable` of a client. */
 export interface DisabledCloud extends SyncedCloud {
-  /** Why the sync before has failed; absent when it has not. */
+  /** Why the preceding `sync` failed; absent when it succeeded. */
   syncError?: string
 }
 

@@ -9,11 +9,11 @@ import { createSend } from './send.ts'
 export type { DisabledCloud } from './client-rules.ts'
 export { ClientError, type ClientErrorCode } from './error.ts'
 
-/** What `createClient` takes. */
+/** The options of `createClient`. */
 export interface ClientOptions {
-  /** Where the gateway is, `http` or `https`, with its `basePath`: `https://app.example/ai`. A trailing slash does not matter. */
+  /** The address of the gateway, `http` or `https`, with its `basePath`: `https://app.example/ai`. A trailing slash does not matter. */
   baseUrl: string
-  /** The management token; default: none, for a host that knows its callers otherwise, such as by cookies. */
+  /** The management token; default: none, for a host that identifies its callers in another way, such as by cookies. */
   token?: string
   /** Default: the platform's. `gateway.fetch` calls a gateway in the same process. */
   fetch?: typeof fetch
@@ -21,7 +21,7 @@ export interface ClientOptions {
   clock?: Clock
 }
 
-/** The operations that hosts call in process alone. */
+/** The operations that exist in process only. */
 interface InProcess {
   keys: 'put'
   combos: 'put'
@@ -29,7 +29,7 @@ interface InProcess {
   customModels: 'put'
 }
 
-/** Those of `gateway.api` that are served over HTTP. */
+/** The operations of `gateway.api` that are served over HTTP. */
 type Served<Input = never> = {
   [Resource in keyof Management]: Resource extends keyof InProcess
     ? Omit<Management<Input>[Resource], InProcess[Resource]>
@@ -48,7 +48,7 @@ export type Client<Input = never> = Omit<Served<Input>, 'cloud'> & {
   }
 }
 
-/** Every operation; one that is missing does not compile. */
+/** The route of every operation; a missing one does not compile. */
 const routes: ClientRoutes<Served> = {
   keys: {
     list: 'GET /api/keys',
@@ -116,7 +116,7 @@ const routes: ClientRoutes<Served> = {
 
 /**
  * A client of the management API of a gateway. Time-outs: 15 s for actions of cloud mode, 8 s for `cloud.check`, 30 s for all else, each from
- * the call to the last byte of the answer. Throws a TypeError on options that cannot work.
+ * the call to the last byte of the response. Throws a TypeError on options that cannot work.
  */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, token, fetch = platformFetch, clock } = checked(options)
@@ -125,7 +125,7 @@ export function createClient(options: ClientOptions): Client {
     (route: ClientRoute | ClientAction) =>
     async (...args: unknown[]) =>
       send(requestOf(route, args))
-  const served = mapRoutes(routes, call) as Served // the table has all of its operations
+  const served = mapRoutes(routes, call) as Served // the table has a route for each operation
   return {
     ...served,
     settings: { ...served.settings, update: updateWithCloudUrl(served.settings) },
@@ -133,7 +133,7 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** The same tree with a function in place of each route. */
+/** Makes the same tree with a function in place of each route. */
 function mapRoutes(tree: object, call: (route: ClientRoute | ClientAction) => unknown): unknown {
   const entries = Object.entries(tree as Record<string, ClientRoute | ClientAction | object>)
   return Object.fromEntries(

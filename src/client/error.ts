@@ -1,22 +1,22 @@
-/** What went wrong when the gateway itself has not said it. */
+/** The codes of errors that the gateway itself has not reported. */
 export type ClientErrorCode =
-  /** The argument cannot stand in an address; nothing was sent. `status` is 400. */
+  /** The argument cannot be part of an address; nothing was sent. `status` is 400. */
   | 'INVALID_ARGUMENT'
-  /** No connection, or one that ended before the whole answer had come. `status` is 0. */
+  /** There was no connection, or it ended before the whole response had arrived. `status` is 0. */
   | 'UNREACHABLE'
-  /** No whole answer in time. `status` is 408. The gateway may have carried the operation out all the same. */
+  /** The whole response did not arrive in time. `status` is 408. The gateway may have carried the operation out all the same. */
   | 'TIMEOUT'
-  /** The answer was a redirect, which is not followed: the token would go along. `status` is that of the answer, in a page 0. */
+  /** The response was a redirect, which is not followed, since the token would be sent along. `status` is that of the response; 0 in a page. */
   | 'REDIRECTED'
-  /** The answer was not made by a gateway, such as the HTML page of a proxy. `status` is that of the answer, which may be 200. */
+  /** The response does not come from a gateway, such as the HTML page of a proxy. `status` is that of the response, which may be 200. */
   | 'UNEXPECTED_ANSWER'
 
 /** The error that every operation of a client rejects with. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
-  /** The status of the answer; without an answer the one that `code` names. */
+  /** The status of the response; without a response the one that belongs to `code`. */
   readonly status: number
-  /** Absent when the gateway has refused or failed: `message` is then its own. */
+  /** Absent when the gateway has refused the request or failed: `message` is then the gateway's. */
   declare readonly code?: ClientErrorCode
 
   constructor(status: number, message: string, { code, cause }: { code?: ClientErrorCode; cause?: unknown } = {}) {

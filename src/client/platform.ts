@@ -1,6 +1,6 @@
 /*
- * What the client takes from its platform, browsers included, unless `createClient` is given something else. `src/platform.ts` is the
- * gateway's: the client imports no code of it.
+ * The parts of the platform, browsers included, that the client uses by default. `src/platform.ts` belongs to the gateway, of which the
+ * client imports no code.
  */
 
 /** The platform's `fetch`, looked up with each call: tests and instrumentation replace it at any time. */

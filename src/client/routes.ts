@@ -14,12 +14,12 @@ export interface ClientAction {
   timeoutMs: number
 }
 
-/** A route for each operation, at any depth. */
+/** A route for each operation of a tree of any depth. */
 export type ClientRoutes<Operations> = Operations extends (...args: never) => unknown
   ? ClientRoute | ClientAction
   : { readonly [Name in keyof Operations]: ClientRoutes<Operations[Name]> }
 
-/** An action of cloud mode; all share one address. */
+/** The route of an action of cloud mode; all actions have the same address. */
 export const cloudAction = (action: string): ClientAction => ({
   route: 'POST /api/sync/cloud',
   body: { action },
@@ -29,15 +29,15 @@ export const cloudAction = (action: string): ClientAction => ({
 /** A request of the client to the gateway. */
 export interface ClientRequest {
   method: string
-  /** Below the gateway's. */
+  /** The path below the address of the gateway. */
   path: string
   /** Absent for GET and DELETE. */
   body?: unknown
-  /** Absent: the usual one. */
+  /** Default: that of all operations. */
   timeoutMs?: number
 }
 
-/** The request of an operation with these arguments. Throws a `ClientError` when one of them cannot stand in a path. */
+/** The request of an operation with these arguments. Throws a `ClientError` when one of them cannot be part of a path. */
 export function requestOf(route: ClientRoute | ClientAction, args: readonly unknown[]): ClientRequest {
   const { route: line, body: own, timeoutMs } = typeof route === 'string' ? { route } : route
   const [method = '', pattern = ''] = line.split(' ')
@@ -57,8 +57,8 @@ export function requestOf(route: ClientRoute | ClientAction, args: readonly unkn
 }
 
 /**
- * A value in the place of a parameter. Slashes stay readable, since some proxies refuse `%2F`, except beside a part that addresses lose:
- * an empty one, "." and "..".
+ * A value encoded as part of a path. Slashes are kept, since some proxies refuse `%2F`, except when a part between slashes would be lost: an
+ * empty one, "." and "..".
  */
 function inPath(value: unknown, { name, mayHoldSlashes }: { name: string; mayHoldSlashes: boolean }): string {
   if (typeof value !== 'string' || value === '' || isDots(value) || /\p{Cs}/u.test(value)) {
@@ -73,5 +73,5 @@ function inPath(value: unknown, { name, mayHoldSlashes }: { name: string; mayHol
     : encodeURIComponent(value)
 }
 
-/** Is it a part that is removed when an address is parsed? */
+/** Is this a part that is removed when an address is parsed? */
 const isDots = (part: string) => part === '.' || part === '..'

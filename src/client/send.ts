@@ -3,9 +3,9 @@ import { ClientError, type ClientErrorCode } from './error.ts'
 import { platformTimer } from './platform.ts'
 import type { ClientRequest } from './routes.ts'
 
-/** What requests are sent with. */
+/** The address, token and platform of requests. */
 export interface SendOptions {
-  /** Absolute, without a trailing slash. */
+  /** The absolute address of the gateway, without a trailing slash. */
   base: string
   token: string | undefined
   fetch: typeof fetch
@@ -15,7 +15,7 @@ export interface SendOptions {
 /** How long the client waits for operations that have no time-out of their own, in ms. */
 const USUAL_MS = 30_000
 
-/** Sends requests; resolves to the body of the answer, and rejects with a `ClientError`. */
+/** Sends requests; resolves to the body of the response, and rejects with a `ClientError`. */
 export function createSend({ base, token, fetch, clock }: SendOptions) {
   const headers = {
     accept: 'application/json',
@@ -35,7 +35,7 @@ export function createSend({ base, token, fetch, clock }: SendOptions) {
       (why) => `The gateway at ${base} cannot be reached${why}. Is it running, and the address right?`,
     )
     if (isRedirect(response)) {
-      response.body?.cancel().catch(() => {}) // it is of no interest, and would hold the connection
+      response.body?.cancel().catch(() => {}) // the body is not needed, and would keep the connection in use
       throw redirected(base, response)
     }
     const text = await attempt(
@@ -54,7 +54,7 @@ export function createSend({ base, token, fetch, clock }: SendOptions) {
         reject(new ClientError(408, message, { code: 'TIMEOUT' }))
         stop.abort()
       })
-      exchange(request, stop.signal).then(resolve, reject).finally(cancelTimer) // settled: a `fetch` may ignore the signal
+      exchange(request, stop.signal).then(resolve, reject).finally(cancelTimer) // a `fetch` that ignores the signal settles later, without effect
     })
 }
 
@@ -74,7 +74,7 @@ function jsonOf(body: unknown): string {
   }
 }
 
-/** Runs a step of the network; `messageFor` gets the platform's reason in parentheses, or nothing. */
+/** Runs a step that uses the network; `messageFor` gets the platform's reason in parentheses, or the empty text. */
 async function attempt<T>(step: () => Promise<T>, messageFor: (why: string) => string): Promise<T> {
   try {
     return await step()
@@ -83,7 +83,7 @@ async function attempt<T>(step: () => Promise<T>, messageFor: (why: string) => s
   }
 }
 
-/** Why no connection was made, as far as the platform says: Node has the reason in the cause of its "fetch failed". */
+/** Why no connection was made, as far as the platform reports it: Node has the reason in the cause of its error "fetch failed". */
 function reasonOf(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {}
   if (!(cause instanceof Error)) return ''
@@ -91,13 +91,13 @@ function reasonOf(error: unknown): string {
   return reason === '' ? '' : ` (${reason})`
 }
 
-/** A page sees of a redirect that is not followed its type alone. */
+/** Is the response a redirect? Of a redirect that is not followed, a page sees only the type `opaqueredirect`. */
 const isRedirect = ({ type, status }: Response) => type === 'opaqueredirect' || (status >= 300 && status < 400)
 
 function redirected(base: string, { status, headers }: Response): ClientError {
   const location = headers.get('location')
   const target = location !== null && URL.canParse(location, base) ? new URL(location, base) : undefined
-  const where = target ? ` to ${target.origin}${target.pathname}` : '' // its query may hold what is not for logs
+  const where = target ? ` to ${target.origin}${target.pathname}` : '' // without the query, which may contain what must not be logged
   return new ClientError(
     status,
     `${base} redirects${where}. Redirects are not followed, as the token would go along: give the address of the gateway itself.`,
@@ -105,7 +105,7 @@ function redirected(base: string, { status, headers }: Response): ClientError {
   )
 }
 
-/** The body of an answer. Throws when it is an error, or no JSON object. */
+/** The body of a response. Throws when the response is an error, or its body is no JSON object. */
 function bodyOf(base: string, { ok, status, headers }: Response, text: string): object {
   const body = parsed(text)
   if (body && ok) return body
@@ -126,7 +126,7 @@ function parsed(text: string): object | undefined {
   }
 }
 
-/** The text of an error: `{ error: string }`, and `{ error: { message } }` where a path of `/v1` has answered. */
+/** The text of an error: of `{ error: string }`, and of `{ error: { message } }`, which paths under `/v1` send. */
 function messageIn(body: { error?: unknown }): string | undefined {
   const { error } = body
   const text = typeof error === 'object' && error !== null && 'message' in error ? error.message : error

@@ -13,7 +13,10 @@ import { createSessions } from './sessions.ts'
 import { createTenantApi } from './tenant-api.ts'
 import type { Tenant, Tenants } from './tenants.ts'
 
-/** All that changes mirrors: the protocol, and what the host does in process. Loaded with its first use, as clients need none of it. */
+/**
+ * The parts that change mirrors: the protocol, and the operations of the host in process. Loaded with their first use, since model requests
+ * do not need them.
+ */
 export interface Control {
   serve(exchange: Exchange): Promise<Reply>
   /** The operations on the data of a tenant. Rejects with `NOT_FOUND`. */

@@ -7,16 +7,16 @@ import type { Clock } from '../types.ts'
 import type { Documents } from './documents.ts'
 
 /**
- * Which tenant has which client key. A key's entry is under the HMAC of its digest, so that a copy of the storage does not show whose key
- * one is. It only says where to look: whether the key is known and active is up to the tenant.
+ * Finds the tenant of a client key. The entry of a key is stored under the HMAC of its digest, so that a copy of the storage does not show to
+ * which tenant a key belongs. The directory only names the tenant; whether the key is known and active is decided by the tenant's data.
  */
 export interface Directory {
-  /** The tenant that a credential leads to. One that has been found before is not looked up again until it is forgotten. */
+  /** The tenant of a credential. A tenant that was found is kept in memory until `forget`. */
   find(credential: string): Promise<string | undefined>
   forget(credential: string): void
-  /** Has the tenant the key with this digest now? `false`: another tenant has it. To be called before the key is written. */
+  /** Assigns the key with this digest to the tenant; resolves to `false` when another tenant has it. Must be called before the key is written. */
   take(tenant: string, digest: string): Promise<boolean>
-  /** To be called when the key is gone. */
+  /** Must be called after the key was deleted. */
   release(tenant: string, digest: string): Promise<void>
   releaseAll(tenant: string): Promise<void>
 }
@@ -28,10 +28,10 @@ interface Claim {
 }
 
 const DIRECTORY = 'directory/'
-/** Below it, for each tenant, the names of its entries in the directory: each is written before its entry. */
+/** The prefix of the names of a tenant's entries in the directory. A name is written before its entry. */
 const claimsOf = (tenant: string) => `claims/${tenant}/`
 
-/** A claim whose key has not been written after this time, in ms, is left of a proxy that has ended: any tenant may take it over. */
+/** When a key has not been written this long after its claim, in ms, the proxy that made the claim has ended: any tenant may take the key. */
 const CLAIM_MS = 60_000
 
 /** `hasKey`: has the tenant's mirror this key? */

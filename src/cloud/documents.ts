@@ -3,20 +3,23 @@ import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import { failedTo, retryLostRace } from '../store/storage-access.ts'
 import type { Storage } from '../types.ts'
 
-/** What the proxy itself keeps: JSON objects in a storage. All reject with `STORAGE_FAILED` or `STORAGE_UNAVAILABLE`. */
+/** The proxy's own data: JSON objects in a storage. All methods reject with `STORAGE_FAILED` or `STORAGE_UNAVAILABLE`. */
 export interface Documents {
-  /** Rejects also when `parse` makes nothing of what is stored. */
+  /** Also rejects when `parse` returns `undefined` for the stored object. */
   read<T>(key: string, parse: Parse<T>): Promise<{ value: T; version: string } | undefined>
-  /** Resolves to `false` when another writer was faster. `ifVersion: null`: only if there is none. */
+  /** Resolves to `false` when another writer was faster. `ifVersion: null`: writes only if the document does not exist. */
   write(key: string, value: object, options: { ifVersion?: string | null; ttlMs?: number }): Promise<boolean>
-  /** Writes what `change` makes of the document, again when another writer was faster; nothing when that is `undefined`. */
+  /** Writes the result of `change`, which is called again when another writer was faster; writes nothing when the result is `undefined`. */
   change<T extends object>(
     key: string,
     parse: Parse<T>,
     change: (current: T | undefined) => T | undefined,
   ): Promise<void>
   remove(key: string, ifVersion?: string): Promise<boolean>
-  /** The documents below a prefix in the order of their keys, without those that `parse` makes nothing of; the keys without the prefix. */
+  /**
+   * The documents below a prefix in the order of their keys, without those for which `parse` returns `undefined`. Keys are given without the
+   * prefix.
+   */
   list<T>(prefix: string, parse: Parse<T>): AsyncIterable<{ key: string; value: T }>
   /** Removes every key below a prefix, after `each` has been called with it. */
   removeAll(prefix: string, each?: (key: string) => Promise<void>): Promise<void>

@@ -11,11 +11,11 @@ import type { Clock } from '../types.ts'
 import type { Directory } from './directory.ts'
 import type { Tenants } from './tenants.ts'
 
-/** Everything below is the protocol's. */
+/** The path of the protocol, which serves everything below it. */
 const CLOUD = '/cloud'
 const isProtocol = (path: string) => path === CLOUD || path.startsWith(`${CLOUD}/`)
 
-/** Is it a path of the proxy: the protocol, `/health`, `/v1` or `/v1beta`? Never `/api`. */
+/** Does the proxy serve the path: the protocol, `/health`, `/v1` or `/v1beta`? It never serves `/api`. */
 export const isOfProxy = (path: string): boolean =>
   isProtocol(path) || (isOurs(path, '') && path !== '/api' && !path.startsWith('/api/'))
 
@@ -31,7 +31,7 @@ export function elsewhereOfProxy({ method, path }: Exchange): Reply {
   return method === 'HEAD' ? { status: reply.status, headers: reply.headers } : reply
 }
 
-/** A step of each tenant's gateway: refuses what comes without a key that it knows, whatever its `requireApiKey` says. */
+/** A step of each tenant's gateway: refuses requests without a known key, whatever the tenant's setting `requireApiKey` is. */
 export const requireKey: Step = ({ exchange, key }, next) => {
   if (key || exchange.method === 'OPTIONS') return next()
   throw unknownKey()
@@ -39,7 +39,7 @@ export const requireKey: Step = ({ exchange, key }, next) => {
 
 const unknownKey = () => gatewayError('KEY_UNKNOWN', { headers: { 'www-authenticate': 'Bearer' } })
 
-/** The settings of the proxy itself: no request without a known key is let in. */
+/** The settings of the proxy itself: every request needs a known key. */
 export const KEY_REQUIRED: StoredSettings = { cloudEnabled: false, requireApiKey: true, cloudUrl: '' }
 
 /**
@@ -59,12 +59,12 @@ export function createFront(deps: {
   /** What the keys of requests lead to. */
   const found = new WeakMap<PresentedKey, { credential: string; tenant: string }>()
 
-  /** Only says whose key it is; the tenant's gateway decides. */
+  /** Finds the tenant of a credential; whether the key is accepted is decided by the tenant's gateway. */
   async function find(credential: string): Promise<PresentedKey | undefined> {
     const tenant = await directory.find(credential)
     if (tenant === undefined) return undefined
     if (!(await tenants.open(tenant))) {
-      directory.forget(credential) // it may be another tenant's by now
+      directory.forget(credential) // the key may belong to another tenant now
       const now = await directory.find(credential)
       if (now === undefined || now === tenant || !(await tenants.open(now))) return undefined
       return presented(credential, now)
@@ -83,7 +83,10 @@ export function createFront(deps: {
     return tenant && tenants.use(tenant, () => tenant.gateway.exchange(exchange))
   }
 
-  /** A tenant that does not know the key may have released it, and another may have taken it. */
+  /**
+   * Serves a request by the tenant of its key. When that tenant does not know the key, it may have released it, and another tenant may have
+   * taken it.
+   */
   async function serveKey(exchange: Exchange, key: PresentedKey): Promise<Reply | undefined> {
     const { credential, tenant } = found.get(key) ?? {}
     if (credential === undefined || tenant === undefined) return undefined
@@ -103,7 +106,7 @@ export function createFront(deps: {
     modelRoutes: [...modelsRoutes({ listing: unserved, upstream: () => unserved }), ...modelRoutes(unserved)],
     afterKey: [
       async ({ exchange, key }, next) => {
-        if (!key) return next() // OPTIONS alone has none
+        if (!key) return next() // only OPTIONS requests have no key here
         const reply = await serveKey(exchange, key)
         if (reply) return reply
         throw unknownKey()
@@ -124,7 +127,7 @@ export function createFront(deps: {
   }
 }
 
-/** The routes only tell which methods a path has: requests for more have a key, and are the tenants'. */
+/** Stands in for all routes, which here only tell the methods of a path: requests with a key go to the gateway of a tenant. */
 const unserved = async (): Promise<never> => {
   throw unknownKey()
 }

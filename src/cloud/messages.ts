@@ -4,9 +4,9 @@ import { scanTopLevel } from '../lib/json-scan.ts'
 import { collections, MAX_STATES, type OpenSession, type Sealed, type SyncRequest } from '../sync/protocol.ts'
 import { refusal } from './refusals.ts'
 
-/* The messages of gateways, read by closed schemas. Records are checked where they are taken. */
+/* The messages of gateways, read by closed schemas. The records in them are checked where they are merged. */
 
-/** A record stands this deep in a message, and may nest as deep as in a request to `/api`. */
+/** How deep a message may nest: a record in it may be as deep as in a request to `/api`, and stands at level 4. */
 const DEEPEST = MAX_DEPTH + 4
 
 const text = (most: number) => v.pipe(v.string(), v.maxLength(most))

@@ -14,11 +14,11 @@ import { refusal } from './refusals.ts'
 import type { Sessions } from './sessions.ts'
 import { dataOf, type Tenant, type Tenants } from './tenants.ts'
 
-/** What is done with the mirror of a tenant, one thing after the other in this process. */
+/** The work on mirrors: for each tenant one thing after the other in this process. */
 export interface Mirroring extends MirrorActions {
   /** Runs work on the data of a tenant in its turn. */
   inTurn<T>(tenant: string, work: () => Promise<T>): Promise<T>
-  /** Removes all that there is of a tenant. Resolves to whether there was anything. */
+  /** Removes all data of a tenant. Resolves to whether there was any. */
   forget(tenant: string): Promise<boolean>
 }
 
@@ -57,7 +57,7 @@ export function createMirroring(deps: {
     return replica
   }
 
-  /** The mirror that the request is about: made when the request says so and there is no such mirror. */
+  /** The mirror of the request. It is made when the request demands it and the mirror does not exist. */
   async function mirrorFor(tenant: string, request: SyncRequest): Promise<Mirror> {
     const stored = await mirrors.read(tenant)
     if (stored && !stored.isEnding && stored.id === request.mirror) {
@@ -65,7 +65,7 @@ export function createMirroring(deps: {
       if (!isRemembered && !request.full) throw refusal('HISTORY_DIVERGED')
       return stored
     }
-    // The revisions of states count from the beginning of a mirror: those of another one would be wrong here.
+    // Revisions of states count from the beginning of a mirror: those of another mirror would be wrong here.
     if (!request.create || request.changes.length > 0 || request.seen.length > 0) throw refusal('MIRROR_GONE')
     if (stored) await removeMirror(tenant)
     const mirror: Mirror = { id: newId(), current: newId(), previous: null, createdAt: now(), lastSyncAt: now() }
@@ -74,7 +74,7 @@ export function createMirroring(deps: {
       isMade = current === undefined
       return isMade ? mirror : undefined
     })
-    if (!isMade) throw refusal('MIRROR_GONE') // another process has just made one
+    if (!isMade) throw refusal('MIRROR_GONE') // another process has just made a mirror
     return mirror
   }
 
@@ -103,8 +103,8 @@ export function createMirroring(deps: {
   }
 
   /**
-   * Ends the mirror first, so that its keys open nothing more; what is left of it after a crash is removed with the next one. The record of the
-   * mirror goes last.
+   * Removes a mirror. It is marked as ending first, so that its keys open nothing more. Its record is removed last, so that what a crash has
+   * left is removed when the next mirror is made.
    */
   async function removeMirror(tenant: string): Promise<void> {
     await mirrors.change(tenant, (stored) => (stored && !stored.isEnding ? { ...stored, isEnding: true } : undefined))
@@ -125,7 +125,7 @@ export function createMirroring(deps: {
     forget: (tenant) =>
       turns(tenant, async () => {
         const isKnown = (await mirrors.read(tenant)) !== undefined || (await sessions.isEnrolled(tenant))
-        await sessions.unenrol(tenant) // first, or its gateway could make another mirror
+        await sessions.unenrol(tenant) // first, since the gateway could otherwise make another mirror
         await sessions.revokeAll(tenant)
         await removeMirror(tenant)
         return isKnown
@@ -135,7 +135,7 @@ export function createMirroring(deps: {
 
 const newId = () => toHex(randomBytes(16))
 
-/** A mutex for each tenant that something is done for. */
+/** Makes a function that runs the work of each tenant one after the other. */
 function createTurns(): Mirroring['inTurn'] {
   const turns = new Map<string, { mutex: Mutex; waiting: number }>()
   return async (tenant, work) => {

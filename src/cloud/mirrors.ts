@@ -6,36 +6,36 @@ import type { Clock } from '../types.ts'
 import type { Documents } from './documents.ts'
 import type { Scopes } from './scope.ts'
 
-/** What the proxy remembers of a mirror beside its data. */
+/** The facts about a mirror that the proxy keeps beside its data. */
 export interface Mirror {
   /** A new one for each mirror that a gateway makes. */
   id: string
-  /** The stamp of the last answer that moved something, and the one before: that answer may be lost. */
+  /** The stamps of the last response that moved something and of the one before it, since the last response may be lost. */
   current: string
   previous: string | null
   /** ISO 8601, by the clock of the proxy. */
   createdAt: string
   lastSyncAt: string
-  /** Is its data being removed? Then it opens nothing any more. */
+  /** Is the data of the mirror being removed? Then its keys open nothing any more. */
   isEnding?: true
 }
 
-/** The mirrors of all tenants, one each at most. */
+/** The mirrors of all tenants; each tenant has at most one. */
 export interface Mirrors {
-  /** As the storage has it now. */
+  /** The mirror as it is now in the storage. */
   read(tenant: string): Promise<Mirror | undefined>
-  /** The mirror unless it is ending, as requests see it: from memory for as long as the data of a gateway is. */
+  /** The mirror for model requests, unless it is ending. It is kept in memory for as long as the data of a gateway is. */
   current(tenant: string): Promise<Mirror | undefined>
-  /** Writes what `change` makes of it, again when another writer was faster; nothing when that is `undefined`. */
+  /** Writes the result of `change`, which is called again when another writer was faster; writes nothing when the result is `undefined`. */
   change(tenant: string, change: (mirror: Mirror | undefined) => Mirror | undefined): Promise<void>
   remove(tenant: string): Promise<void>
-  /** Those that are not ending. */
+  /** The mirrors that are not ending. */
   list(): AsyncIterable<{ tenant: string; mirror: Mirror }>
   close(): void
 }
 
 const MIRRORS = 'mirrors/'
-/** The records that are kept in memory. */
+/** How many records are kept in memory. */
 const MAX_KEPT = 5_000
 
 export function createMirrors(deps: { documents: Documents; scopes: Scopes; clock: Clock; maxAgeMs: number }): Mirrors {
@@ -53,7 +53,7 @@ export function createMirrors(deps: { documents: Documents; scopes: Scopes; cloc
   function cachedOf(tenant: string): Cached<Mirror | undefined> {
     const cached = kept.get(tenant) ?? createCached(() => read(tenant), { clock, freshness, patience })
     if (!kept.delete(tenant)) evictOldest(kept, MAX_KEPT)
-    kept.set(tenant, cached) // last in the map, which evictOldest empties from the front
+    kept.set(tenant, cached) // now the last entry of the map; `evictOldest` removes the first
     return cached
   }
 

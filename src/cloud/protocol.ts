@@ -18,10 +18,10 @@ import { readOpening, readSealed, readSync } from './messages.ts'
 import { refusal, refusalReply } from './refusals.ts'
 import type { Sessions, SignedRequest } from './sessions.ts'
 
-/** What the protocol does with the mirrors of tenants. */
+/** The actions of the protocol on the mirrors of tenants. */
 export interface MirrorActions {
   sync(tenant: string, request: SyncRequest): Promise<SyncAnswer>
-  /** Removes the mirror and all sessions. Succeeds when there is none. */
+  /** Removes the mirror and all sessions. Succeeds also when there is no mirror. */
   remove(tenant: string): Promise<void>
 }
 
@@ -47,7 +47,7 @@ export interface CloudRoutes {
 
 /** The largest message without a signature, in bytes. */
 const MAX_OPENING_BYTES = 16 * 1024
-/** How long a message may take to arrive, in ms: no gateway waits that long for an answer. */
+/** How long a message may take to arrive, in ms: no gateway waits that long for a response. */
 const MAX_BODY_MS = 30_000
 
 /** Makes the routes; see README.md. */
@@ -97,7 +97,7 @@ export function cloudRoutes(sessions: Sessions, actions: MirrorActions, time: Bo
 const HELLO: Hello = { service: 'signalbox-cloud', protocol: PROTOCOL }
 const DONE = { success: true }
 
-/** The text of a sealed body. Throws `SESSION_INVALID` when it cannot be opened, as for a wrong signature. */
+/** Decrypts the body of a signed request. Throws `SESSION_INVALID` when it cannot be decrypted, as for a wrong signature. */
 function opened({ key, session, counter, body }: SignedRequest): Promise<string> {
   const { sealed } = readSealed(body)
   return openBody(key, requestPlace(session, counter), sealed).catch(() => {

@@ -30,13 +30,14 @@ import { createTenants } from './tenants.ts'
 
 /**
  * The options of `createCloudProxy`; only `storage` is required. All but `enrolment` are as those of `createGateway`: `limits` hold for each
- * tenant, `hooks` get the requests of all tenants. Without `secret`, on a storage that has none of its own, states with credentials are refused.
+ * tenant, `hooks` get the requests of all tenants. Without `secret`, on a storage without a secret of its own, states with credentials are
+ * refused.
  */
 export interface CloudProxyOptions
   extends Pick<GatewayOptions, 'storage' | 'fetch' | 'clock' | 'secret' | 'catalog' | 'limits' | 'hooks' | 'logger'> {
   /**
-   * The credential with which a gateway enrols, once; 32 characters or more. Whoever has it may keep a mirror here. Without it no gateway can
-   * enrol; those that have enrolled before go on.
+   * The credential with which a gateway enrols, once; 32 characters or more. Every gateway that has it may keep a mirror here. Without this
+   * option no gateway can enrol; gateways that have enrolled before go on working.
    */
   enrolment?: string
 }
@@ -47,7 +48,7 @@ export interface CloudProxyOptions
  */
 export interface CloudProxy
   extends Pick<Gateway, 'handle' | 'matches' | 'close' | 'basePath' | 'exchange' | 'elsewhere'> {
-  /** The same as `fetch`. */
+  /** Calling the proxy is the same as `fetch`. */
   (request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /** Answers every request and never rejects; a path outside the proxy gets a 404. Needs no `this`. */
   readonly fetch: CloudProxy
@@ -56,8 +57,8 @@ export interface CloudProxy
     /** In the order of their ids. */
     list(): Promise<{ tenants: ShownTenant[] }>
     /**
-     * Removes all that there is of a gateway, its enrolment and sessions included, and ends its requests under way. Repeat it when it has
-     * failed. Rejects with `NOT_FOUND` for an id that is not known.
+     * Removes all data of a gateway, its enrolment and sessions included, and ends its requests under way. Call it again when it has failed.
+     * Rejects with `NOT_FOUND` for an id that is not known.
      */
     delete(id: string): Promise<{ success: true }>
   }
@@ -77,7 +78,7 @@ export interface ShownTenant {
   id: string
   /** When its mirror was made, in ISO 8601. */
   createdAt: string
-  /** When it has last exchanged anything, or asked whether there is something to exchange, in ISO 8601. */
+  /** When the gateway last exchanged data, or asked whether there is data to exchange, in ISO 8601. */
   lastSyncAt: string
 }
 
@@ -199,19 +200,19 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
       mirrors.close()
     },
   }
-  const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, which only now has its members
+  const callable = Object.assign(gateway, members) as CloudProxy // `fetch` is the proxy itself, whose members are complete only now
   return isWorkers() ? ({ ...members, fetch: callable } as CloudProxy) : callable
 }
 
 /** The steps of each tenant's gateway. */
 const STEPS = { ...NO_STEPS, afterKey: [requireKey] }
 
-/** A message that never comes to its end, or a hook, must not keep the process. */
+/** How long closing waits for work under way, in ms: a message that never ends, or a hook, must not keep the process alive. */
 const LAST_WORK_MS = 10_000
 
 const names = ['storage', 'fetch', 'clock', 'secret', 'enrolment', 'catalog', 'limits', 'hooks', 'logger']
 
-/** As of secrets: nothing slows down who tries. */
+/** The least length of the enrolment credential, as of secrets, since nothing limits attempts to guess it. */
 const MIN_ENROLMENT_LENGTH = 32
 
 function checkEnrolment(enrolment: unknown): void {

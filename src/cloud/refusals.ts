@@ -3,7 +3,7 @@ import { jsonReply } from '../http/reply.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { CloudCode } from '../sync/protocol.ts'
 
-/** The errors of the protocol: their status, and their text unless there is a better one. */
+/** The errors of the protocol: their status, and their default text. */
 const table: Readonly<Record<CloudCode, readonly [status: number, text: string]>> = {
   SESSION_INVALID: [
     401,
@@ -19,11 +19,11 @@ const table: Readonly<Record<CloudCode, readonly [status: number, text: string]>
   NOT_FOUND: [404, 'Not found'],
 }
 
-/** An error of the protocol, to throw. */
+/** Makes an error of the protocol. */
 export const refusal = (code: CloudCode, message = table[code][1]): GatewayError =>
   gatewayError('INVALID_REQUEST', { status: table[code][0], message, data: { cloudCode: code } })
 
-/** The reply to whatever was thrown: `{ error, code }` in clear. An internal error goes whole to `onError`, and bare to the gateway. */
+/** The reply to an error: `{ error, code }`, not encrypted. An internal error is passed to `onError`, and the gateway gets no details. */
 export function refusalReply(thrown: unknown, onError: (error: unknown) => void): Reply {
   const error = toGatewayError(thrown)
   if (error.status === 500) onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)

@@ -1,13 +1,13 @@
 import { startDeadline } from '../lib/deadline.ts'
 import type { Clock, Storage } from '../types.ts'
 
-/** A key of Workers KV takes one write in this time, in ms, and a little more. */
+/** A little more than the time in which Workers KV accepts one write of a key, in ms. */
 const PAUSE_MS = 1_100
 const MAX_ATTEMPTS = 3
 
 /**
- * A storage that is not atomic, with writes that are made again when it has refused them: a message of the protocol may write a record twice
- * within a second, which Workers KV does not take.
+ * A storage that is not atomic, whose refused writes are repeated: a message of the protocol may write a record twice within a second, which
+ * Workers KV refuses.
  */
 export function repeatingStorage(storage: Storage, clock: Clock): Storage {
   async function repeated<T>(write: () => Promise<T>): Promise<T> {

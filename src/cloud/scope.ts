@@ -1,18 +1,21 @@
 import type { Storage } from '../types.ts'
 
-/** The parts of one storage, by the prefix of their keys. */
+/** Divides one storage into parts, by the prefixes of their keys. */
 export interface Scopes {
   /** The part below a prefix, as a storage of its own. Its `close` leaves the storage open. */
   scope(prefix: string): Storage
-  /** Calls back with each key that another writer has changed, and with none when any may have changed; returns what stops it. */
+  /**
+   * Calls `listener` with each key that another writer has changed, and without a key when any may have changed; returns the function that
+   * stops it.
+   */
   watch(prefix: string, listener: Listener): () => void
-  /** Does the storage report changes of others? */
+  /** Does the storage report the changes of other writers? */
   readonly isWatched: boolean
 }
 
 type Listener = (key: string | undefined) => void
 
-/** The prefixes of all scopes must end with a slash. The storage is watched once for all of them, while one of them is watched. */
+/** The prefixes of all scopes must end with a slash. While any scope is watched, the storage is watched once for all of them. */
 export function createScopes(storage: Storage): Scopes {
   const listeners = new Map<string, Set<Listener>>() // by prefix
   let stop: (() => void) | undefined
@@ -46,7 +49,7 @@ function scoped(storage: Storage, prefix: string, watch: Scopes['watch']): Stora
   const { increment, ownSecret, longestKeyBytes, largestValueBytes } = storage
   const running = new Set<Promise<unknown>>()
   const tracked = <T>(work: Promise<T>): Promise<T> => {
-    const settled: Promise<unknown> = work.catch(() => {}).finally(() => running.delete(settled)) // its caller hears of it
+    const settled: Promise<unknown> = work.catch(() => {}).finally(() => running.delete(settled)) // the caller of this work gets the failure
     running.add(settled)
     return work
   }
@@ -54,7 +57,7 @@ function scoped(storage: Storage, prefix: string, watch: Scopes['watch']): Stora
   return {
     atomic: storage.atomic,
     ...(largestValueBytes !== undefined && { largestValueBytes }),
-    ...(longestKeyBytes !== undefined && { longestKeyBytes: longestKeyBytes - prefix.length }), // a prefix is ASCII
+    ...(longestKeyBytes !== undefined && { longestKeyBytes: longestKeyBytes - prefix.length }), // prefixes are ASCII, one byte a character
     get: (key) => storage.get(prefix + key),
     set: (key, value, options) => tracked(storage.set(prefix + key, value, options)),
     delete: (key, options) => tracked(storage.delete(prefix + key, options)),

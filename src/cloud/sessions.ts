@@ -29,19 +29,19 @@ export interface SignedRequest {
   tenant: string
   session: string
   counter: number
-  /** The session's, for the body and the answer. */
+  /** The key of the session, by which the body and the response are encrypted. */
   key: CryptoKey
   body: Uint8Array
 }
 
-/** The auth sessions of all tenants, and how gateways come to have one. */
+/** The auth sessions of all tenants, and how gateways open them. */
 export interface Sessions {
   challenge(): Promise<string>
-  /** Throws `SESSION_INVALID`, `NOT_ENROLLED` and `INVALID_MESSAGE`; nothing of the tenant is written then. */
+  /** Throws `SESSION_INVALID`, `NOT_ENROLLED` and `INVALID_MESSAGE`, and then writes nothing for the tenant. */
   open(request: OpenSession): Promise<OpenedSession>
-  /** Throws `SESSION_INVALID` for whatever is wrong. `readBody` is called when there is such a session. */
+  /** Throws `SESSION_INVALID` for every fault. `readBody` is called only when the session exists. */
   authorise(exchange: Exchange, readBody: () => Promise<Uint8Array>): Promise<SignedRequest>
-  /** The oldest first. */
+  /** The sessions of the tenant, the oldest first. */
   list(tenant: string): Promise<CloudSession[]>
   /** Resolves to whether the tenant had this session. */
   revoke(tenant: string, session: string): Promise<boolean>
@@ -55,7 +55,7 @@ const CHALLENGE = /^([\w-]{43})\.(\d{1,16})\.([A-Za-z0-9+/]{43}=)$/
 const placeOfChallenge = 'cloud/challenge'
 const usedChallenge = (random: string) => `challenges/${random}`
 
-/** The id of a session begins with its tenant's: neither is a secret. */
+/** The form of a session's id, which begins with the tenant's id. Neither is a secret. */
 const SESSION = /^([0-9a-f]{64})-([0-9a-f]{32})$/
 const COUNTER = /^[1-9]\d{0,15}$/
 const MAX_SESSIONS = 100
@@ -68,7 +68,7 @@ const enrolmentOf = (tenant: string) => `enrolments/${tenant}`
 interface Session {
   createdAt: number
   lastUsedAt: number
-  /** Of the last request that was taken. */
+  /** The counter of the last request that was accepted. */
   counter: number
   sealedSecret: string
 }
@@ -84,7 +84,7 @@ export function createSessions(deps: {
 
   const isAlive = ({ lastUsedAt }: Session) => clock.now() - lastUsedAt < SESSION_MS
 
-  /** The part of a challenge that is its own, and when it was made; `undefined` when it is none of this proxy, or too old. */
+  /** The random part of a challenge, and when it was made; `undefined` when this proxy did not make it, or when it is too old. */
   async function openChallenge(challenge: string): Promise<{ random: string; madeAt: number } | undefined> {
     const [, random, expiresAt, mac] = CHALLENGE.exec(challenge) ?? []
     if (random === undefined || !(await (await vault()).verify(placeOfChallenge, `${random}.${expiresAt}`, mac)))
@@ -106,7 +106,7 @@ export function createSessions(deps: {
 
   const enrolmentRecord = async (tenant: string) => (await documents.read(enrolmentOf(tenant), parseEnrolment))?.value
 
-  /** Makes room for one more session: those that were not used for longest go. */
+  /** Removes the sessions that were not used for the longest time, so that there is room for one more. */
   async function discardOldest(tenant: string): Promise<void> {
     const sessions: Array<{ key: string; value: Session }> = []
     for await (const session of documents.list(sessionsOf(tenant), parseSession)) sessions.push(session)
@@ -130,7 +130,7 @@ export function createSessions(deps: {
       const tenant = await gatewayId(publicKey)
       const enrolled = await enrolmentRecord(tenant)
       if ((!enrolled || made.madeAt < enrolled.createdAt) && !(await isRightEnrolment(presented))) {
-        // A message that was refused before the gateway enrolled has used up no challenge, and may have been recorded.
+        // A challenge from before the enrolment needs the credential again: a message with it that was refused may have been recorded.
         throw enrolled ? refusal('SESSION_INVALID', OPENING_INVALID) : notEnrolled(presented)
       }
 
@@ -186,7 +186,7 @@ export function createSessions(deps: {
       }
       const { sealedSecret } = found.value
       const secret = await (await vault()).open(placeOfSecret(session), sealedSecret).catch(() => {
-        throw refusal('SESSION_INVALID') // sealed before the proxy had its secret
+        throw refusal('SESSION_INVALID') // encrypted before the proxy had its secret
       })
       return { tenant, session, counter, key: await sessionKey(secret), body }
     },

@@ -10,8 +10,8 @@ import type { Directory } from './directory.ts'
 import type { Tenant } from './tenants.ts'
 
 /**
- * The operations of a tenant's gateway. Keys are entered in the directory before they are made, and released after they are deleted; `alone` does
- * so while nothing else changes the tenant in this process.
+ * The operations of a tenant's gateway. Keys are entered in the directory before they are made, and released after they are deleted; `alone`
+ * runs work while nothing else changes the tenant in this process.
  */
 export function createTenantApi(
   { id: tenant, gateway, store }: Tenant,
@@ -25,7 +25,7 @@ export function createTenantApi(
     return value === undefined ? undefined : digestOfKey(value)
   }
 
-  /** Does work that makes the key of this value, which no other tenant may have. */
+  /** Runs work that makes a key with this value, unless another tenant has that key. */
   async function claimed<T>(value: string, work: () => Promise<T>): Promise<T> {
     const digest = await digestOfKey(value)
     if (!(await directory.take(tenant, digest))) throw taken()

@@ -4,32 +4,32 @@ import type { Storage } from '../types.ts'
 import type { Mirrors } from './mirrors.ts'
 import type { Scopes } from './scope.ts'
 
-/** The mirror of one tenant, with the gateway that serves its keys. */
+/** A tenant: its mirror, and the gateway that serves its keys. */
 export interface Tenant {
   readonly id: string
-  /** The id of the mirror: one that is made anew has another gateway. */
+  /** The id of the mirror. A new mirror of the tenant gets a new gateway. */
   readonly mirror: string
   readonly gateway: Gateway
   readonly store: Store
 }
 
-/** The tenants in memory; the others are opened when they are needed. */
+/** The tenants in memory; others are opened when they are needed. */
 export interface Tenants {
   /** `undefined` when there is no mirror. */
   open(id: string): Promise<Tenant | undefined>
-  /** Does work with a tenant, which is kept in memory until it is done. */
+  /** Runs work with a tenant, which stays in memory until the work is done. */
   use<T>(tenant: Tenant, work: () => Promise<T>): Promise<T>
-  /** Ends the gateway of a mirror that is being removed, and its requests under way. */
+  /** Closes the gateway of a mirror that is being removed, and ends its requests under way. */
   drop(id: string): Promise<void>
   close(options: { graceMs?: number }): Promise<void>
 }
 
-/** The data of a tenant; that of each mirror is apart, so that nothing outlives the mirror that it belongs to. */
+/** The prefix of a tenant's data, below which each mirror has a prefix of its own, so that no data outlives its mirror. */
 export const dataOf = (tenant: string) => `tenants/${tenant}/`
 
-/** Gateways that are kept; each has the records of its tenant in memory. */
+/** How many gateways are kept; each has the records of its tenant in memory. */
 const MAX_OPEN = 500
-/** How long a gateway that has been idle for longest, and is closed, may still send what is under way, in ms. */
+/** How long the gateway that was not used for the longest time may finish its requests when it is closed, in ms. */
 const LAST_STREAM_MS = 60 * 60_000
 
 /** `makeGateway` makes the gateway of a storage. */
@@ -40,8 +40,8 @@ export function createTenants(deps: {
   maxOpen?: number
 }): Tenants {
   const { scopes, mirrors, makeGateway, maxOpen = MAX_OPEN } = deps
-  const tenants = new Map<string, Tenant>() // the latest used last
-  const busy = new Map<Tenant, number>() // how much is done with each at the moment
+  const tenants = new Map<string, Tenant>() // in the order of their last use
+  const busy = new Map<Tenant, number>() // how many requests use each tenant now
   const closing = new Map<Tenant, Promise<void>>()
 
   function close(tenant: Tenant, graceMs: number): Promise<void> {
