@@ -54,7 +54,7 @@ function firstOfEach(connections: readonly ConnectionRecord[]): ConnectionRecord
   return [...first.values()]
 }
 
-/** Base and aliased ids without the provider's name in front, custom ids unchanged; an id that is only a name is dropped. */
+/** The ids to list: base and aliased ids without the provider's name in front, custom ids unchanged. An id that is only such a name is dropped. */
 function mergeIds(
   base: readonly string[],
   names: ProviderNames,
@@ -95,7 +95,7 @@ function* listServices(
 function indexAliasModels(aliases: readonly AliasRecord[], providers: readonly ProviderNames[]): ModelIndex {
   const index = createModelIndex()
   const names = new Set(providers.flatMap(({ output, catalog, id }) => [output, catalog, id]))
-  const lengths = new Set(Array.from(names, (name) => name.length)) // few, however many names there are
+  const lengths = new Set(Array.from(names, (name) => name.length)) // few different lengths, however many names there are
   for (const { model } of aliases) {
     for (const length of lengths) {
       const name = model.slice(0, length)

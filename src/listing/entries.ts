@@ -49,7 +49,7 @@ function inferKind(id: string): Kind {
 export function createKindLookup(models: readonly CatalogModel[], names: ProviderNames): (id: string) => Kind {
   const bareId = (id: string) => stripName(id, names)
   const exact = kindsById(models, (id) => id)
-  let bare: Map<string, Kind> | undefined // most providers never need it
+  let bare: Map<string, Kind> | undefined // made on first use, since most providers never need it
 
   function withoutName(id: string): Kind | undefined {
     bare ??= kindsById(models, bareId)

@@ -35,8 +35,8 @@ interface Readable<T> {
 /** Lists the models that the gateway serves. */
 export interface Listing {
   /**
-   * The models of the given kinds, computed anew each time; compatible providers are asked for theirs through `fetch`, and once for all
-   * lists that share `cache`.
+   * The models of the given kinds, computed anew each time; compatible providers are asked for their models through `fetch`, only once for
+   * all lists that share `cache`.
    */
   list(kinds: readonly Kind[], fetch: UpstreamFetch, cache?: LookUpCache): Promise<ModelEntry[]>
   /**
@@ -93,7 +93,7 @@ async function findModel(
 ): Promise<{ entry: ModelEntry; kinds: readonly Kind[] }> {
   const bare = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
   const seen: ModelEntry[][] = []
-  const cache: LookUpCache = new Map() // a slow upstream is waited for once
+  const cache: LookUpCache = new Map() // both lists wait for a slow upstream only once
   for (const kinds of [LLM, OTHERS]) {
     const entries = await list(kinds, fetch, cache)
     const entry = entries.find((one) => one.id === id) ?? entries.find((one) => one.id === bare)

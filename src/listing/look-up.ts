@@ -16,10 +16,10 @@ interface LookUpDeps {
   onError(error: unknown): void
 }
 
-/** Asks a connection's upstream for its model ids; resolves to an empty list on any failure. */
+/** Requests the model ids of a connection's upstream; resolves to an empty list on any failure. */
 export type LookUp = (connection: ConnectionRecord) => Promise<string[]>
 
-/** The model ids of upstreams that have been asked, or are being asked, by the id of the connection. */
+/** The model ids of upstreams, by the id of the connection; also those that are still being requested. */
 export type LookUpCache = Map<string, Promise<string[]>>
 
 /** Makes a look-up that asks the upstream with each call (src/rules.md, Models of compatible providers). Failures go to `onError`. */
@@ -36,7 +36,7 @@ export const createLookUp =
     }
   }
 
-/** The same look-up, but the result of each connection is kept in `cache` and looked up only once. */
+/** Makes a look-up that keeps the result for each connection in `cache`, and requests it only once. */
 export const cachedLookUp =
   (lookUp: LookUp, cache: LookUpCache): LookUp =>
   (connection) => {

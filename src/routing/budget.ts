@@ -8,7 +8,7 @@ export interface Budget {
   spend(): boolean
 }
 
-/** The budget for retries. Where only cooling targets are left, a retry helps less, and leaves a tenth of the budget to others. */
+/** The budget for retries. A retry at a cooling target, which is less likely to succeed, leaves a tenth of the budget to other retries. */
 export interface RetryBudget extends Budget {
   spend(call?: { isCooling: boolean }): boolean
 }
@@ -16,8 +16,9 @@ export interface RetryBudget extends Budget {
 const SECOND = 1_000
 
 /**
- * The budget for retries, which keeps them from multiplying an outage: in each second ten, plus 20 % of its requests. Nothing is carried
- * over, or an outage would cost more after good times. A second begins when the one before ends, after a pause with the next request.
+ * The budget for retries, which keeps them from multiplying an outage: ten in each second, plus 20 % of the requests of that second. Nothing
+ * is saved for later seconds, since an outage after a calm time would then cause more retries. A second begins when the one before ends, or
+ * after a pause with the next request.
  */
 export function createRetryBudget(clock: Clock): RetryBudget {
   let beganAt = Number.NEGATIVE_INFINITY
@@ -46,9 +47,9 @@ export function createRetryBudget(clock: Clock): RetryBudget {
   }
 }
 
-/** A budget whose calls may turn out not to be made. */
+/** A budget for calls that may be given up before they are made. */
 export interface HedgeBudget extends Budget {
-  /** Puts back what was taken for a call that was not made. */
+  /** Returns one call to the budget that was taken from it but not made. */
   giveBack(): void
 }
 
@@ -56,7 +57,7 @@ const HEDGES_SAVED = 10
 
 /** The budget for hedges: 5 % of the requests, of which at most ten are saved up. */
 export function createHedgeBudget(): HedgeBudget {
-  let left = 0 // in twentieths, so that nothing is rounded
+  let left = 0 // in twentieths of a call, so that nothing is rounded
 
   function add(twentieths: number) {
     left = Math.min(HEDGES_SAVED * 20, left + twentieths)

@@ -10,27 +10,27 @@ export interface CallCounts {
   inARow: number
 }
 
-/** A target at one level; `combo` where that judges by its own requests. */
+/** A target at one level; `combo`: the combo that judges the target by its own requests alone. */
 export interface Counted {
   target: HealthTarget
   level: HealthRecord['level']
   combo: string | undefined
 }
 
-/** The outcome of a call; `isRecount`: it was counted already as one that goes well, when its stream began. */
+/** The outcome of a call. `isRecount`: the call was already counted as a success when its stream began. */
 export interface NotedCall {
   failed: boolean
   isRecount: boolean
   windowMs: number
 }
 
-/** Counts calls and their failures within a sliding time. At most 5,000 subjects; the oldest go first. */
+/** Counts calls and their failures within a sliding time. At most 5,000 subjects; the oldest are dropped first. */
 export interface CallWindows {
   /** Counts one call; `windowMs` is the time that counts for this subject. */
   note(subject: Counted, call: NotedCall): void
   countsOf(subject: Counted): CallCounts
   forget(subject: Counted): void
-  /** Whose calls are counted. */
+  /** The subjects whose calls are counted. */
   list(): Counted[]
   /** Forgets the calls of one connection, or all. */
   reset(connectionId?: string): void
@@ -70,14 +70,14 @@ export function createCallWindows(now: () => number): CallWindows {
   }
 }
 
-/** The window slides in so many steps. */
+/** The number of steps in which a window slides. */
 const STEPS = 10
 
 /** A ring of counts, one for each step of the window. */
 class CallWindow {
   readonly subject: Counted
   readonly windowMs: number
-  readonly #counts: number[] = new Array(2 * STEPS).fill(0) // calls, then failures, of each step
+  readonly #counts: number[] = new Array(2 * STEPS).fill(0) // for each step its calls, then its failures
   #step = 0
   #inARow = 0
 
@@ -105,7 +105,7 @@ class CallWindow {
     return { calls, failures, inARow: Math.min(this.#inARow, failures) }
   }
 
-  /** Empties the steps that have begun since; a clock that is set back moves nothing. */
+  /** Empties the steps that have begun since the last call; a clock that was set back changes nothing. */
   #slideTo(now: number): void {
     const step = Math.floor((now * STEPS) / this.windowMs)
     for (let next = Math.max(this.#step + 1, step - STEPS + 1); next <= step; next++) {
@@ -116,13 +116,13 @@ class CallWindow {
   }
 }
 
-/** So many failures in a row are enough, whatever went well earlier in the window. */
+/** So many failures in a row start a cooldown, even after successes earlier in the window. */
 const RUN = 10
 
 /** Does the share of failures start a cooldown? */
 export const isFailing = (counts: CallCounts, { failureShare, minCalls }: HealthTerms): boolean =>
   counts.calls >= minCalls && (counts.failures / counts.calls >= failureShare || isOut(counts, { minCalls }))
 
-/** Have so many calls failed without one that went well that nothing works any more? */
+/** Have so many calls in a row failed that the subject does not work at all? */
 export const isOut = ({ inARow }: CallCounts, { minCalls }: Pick<HealthTerms, 'minCalls'>): boolean =>
   inARow >= Math.max(RUN, minCalls)

@@ -10,23 +10,23 @@ import type { Measures, RunningCall } from './target-stats.ts'
 
 /** Applies the strategies of groups, with the state that they need. */
 export interface Chooser {
-  /** The selection of one request, which takes turns and counts as load. */
+  /** The selection for one request, which takes turns and counts as load. */
   selectionFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): GroupSelection
-  /** The same order without changing any state, to explain a request. */
+  /** The same order without a change of state, to explain a request. */
   previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Select
 }
 
-/** The selection of one request. A round-robin group takes its turn when the request comes to it. */
+/** The selection for one request. A round-robin group takes its turn when the request reaches it. */
 export interface GroupSelection {
   select: Select
-  /** Ends the load that the choice reserved: the target counts as busy by itself now. Call it in any case. */
+  /** Ends the load that was reserved by the choice: from now on the request itself counts as load of its target. Must always be called. */
   releaseLoad(): void
   /**
-   * Moves the turns of the groups on the way to the route that answered, and the sessions whose entries led to one of those that have `failed`
-   * or are cooling; groups that were tried in vain give their turns back.
+   * Ends the selection with the route that answered, if any: moves the turns of the groups that led to it, and moves the sessions whose own
+   * entries led to one of the routes in `failed`. Groups that were tried in vain give their turns back.
    */
   settle(route: Route | undefined, failed: readonly Route[]): Promise<void>
-  /** Was the session of the request moved to this route, or answered by its connection at this instance, within the last hour? */
+  /** Was the session of the request moved to this route, or answered by the route's connection at this instance, within the last hour? */
   isPinned(route: Route): boolean
 }
 
@@ -48,7 +48,7 @@ export function createChooser({
   measures,
   random,
 }: ChooserDependencies): Chooser {
-  /** The target that an entry will probably lead to now. */
+  /** The target that an entry would probably lead to now. */
   function likelyOf(
     entry: GroupEntry,
     { representativeOf, reach }: GroupReach,
@@ -65,7 +65,7 @@ export function createChooser({
     return load
   }
 
-  /** `onChosen` is called with each choice, before any other request chooses. */
+  /** Makes the function that orders a group's entries. `onChosen` is called with each choice, before another request chooses. */
   function preview({ facts, isHealthy }: SelectionRequest, turnOf: RoundRobin['take'], onChosen?: OnChosen): Select {
     return async (group, groupReach) => {
       const { label } = group
@@ -104,7 +104,7 @@ export function createChooser({
     let reservedCalls: RunningCall[] = []
     const turns = new Map<string, { group: Group; turn: GroupTurn }>()
 
-    /** Counts the choice as load at once; otherwise all requests of a burst would find the same target idle. */
+    /** Counts the choice as load at once: otherwise all requests of a burst would find the same target idle. */
     function reserve(group: Group, { entries, turn }: GroupOrder, groupReach: GroupReach) {
       if (turn) {
         const { label } = group
@@ -158,7 +158,7 @@ export function createChooser({
   }
 
   function previewFor(facts: RequestFacts, health: Pick<TargetHealth, 'cooldownOf'>): Select {
-    const turns = new Map<string, GroupTurn>() // a request that comes to the connections of a provider twice takes two turns
+    const turns = new Map<string, GroupTurn>() // a request that reaches the connections of a provider twice takes two turns
     return preview({ facts, isHealthy: isUsed(health) }, async (group, isUsable) => {
       const turn = await roundRobin.peek(group, isUsable, turns.get(group.label))
       turns.set(group.label, turn)
@@ -169,7 +169,7 @@ export function createChooser({
   return { selectionFor, previewFor }
 }
 
-/** The session, where the group chooses by it; otherwise empty. */
+/** The session of the request, if the group chooses by it; otherwise the empty text. */
 const sessionIn = ({ strategy }: Group, facts: RequestFacts) =>
   strategyOf(strategy).needs === 'session' ? facts.session() : ''
 

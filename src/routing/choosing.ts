@@ -10,21 +10,21 @@ import { ownMeasures } from './target-stats.ts'
 /** How requests choose in groups, with the state that groups keep. Loaded with the first request that comes to a group. */
 export interface Choosing extends Chooser {
   roundRobin: RoundRobin
-  /** Ends what goes on between requests. */
+  /** Ends the work that goes on between requests. */
   close(): Promise<void>
 }
 
 /** What choosing depends on besides the state of groups. */
 export interface ChoosingDependencies extends Pick<ChooserDependencies, 'random'> {
-  /** Kept there for all instances on it; else this one keeps it in memory. */
+  /** The storage that keeps the state for all instances on it; `undefined`: this instance keeps it in memory. */
   sharedIn: Storage | undefined
-  /** What this instance measures. */
+  /** The measurements of this instance. */
   targetStats: TargetStats
   clock: Clock
   onError(error: unknown): void
 }
 
-/** Chooses, and keeps the turns and moved sessions of groups. */
+/** Makes the chooser together with the state of groups: their turns and moved sessions. */
 export function createChoosing({ sharedIn, targetStats, random, clock, onError }: ChoosingDependencies): Choosing {
   const state = sharedIn ? storedState(sharedIn, { clock, onError }) : localState(clock)
   const roundRobin = createRoundRobin(state, clock)

@@ -13,7 +13,7 @@ import type { HealthRecord, HealthRecords, HealthTarget } from './health-records
 /** The parts of a failure that health uses. */
 export interface HealthFailure {
   class: FailureClass
-  /** What it counts against; default: that of its class. */
+  /** The level that it counts against; default: that of its class. */
   level?: HealthLevel
   /** Would every other call fail as well, so that the cooldown starts at once? */
   isCertain?: boolean
@@ -28,23 +28,23 @@ export interface HealthFailure {
 interface FailedCall extends HealthFailure {
   /** Its number in the order of all calls and cooldowns. */
   began: number
-  /** Was it counted as one that goes well when its stream began? */
+  /** Was the call counted as a success when its stream began? */
   isCounted?: boolean
 }
 
 /** Counts calls and failures, and sets the cooldowns of the records of health. */
 export interface Cooldowns {
-  /** A call has failed; `cooling` is that of its class. It counts at every level that it says something about. */
+  /** Counts a failed call at every level that the failure affects; `rule`: the cooldown of its class. */
   fail(target: HealthTarget, failure: FailedCall, rule: CooldownRule): void
-  /** A stream broke off after its beginning. */
+  /** Counts a stream that broke off after its beginning. */
   breakOff(target: HealthTarget, failure: FailedCall): void
-  /** A call went well; of a stream it may be known at its beginning. */
+  /** Counts a successful call; a stream may count as one when it begins. */
   succeed(target: HealthTarget): void
-  /** Ends the failures of a record, and of the calls that led to its cooldown. */
+  /** Forgets the failures of a record, and the calls that led to its cooldown. */
   forget(record: HealthRecord, target: HealthTarget): void
 }
 
-/** How long one kind of failure takes a record out of use. */
+/** How long a record is out of use after one kind of failure. */
 interface BackOff {
   baseMs: number
   maxMs: number
@@ -60,26 +60,30 @@ const MAX_ASKED_MS = 60 * 60 * 1_000
 /** The longest message that is kept, in characters. */
 const MAX_MESSAGE = 300
 /**
- * Back-offs are up to this fraction longer, so that instances do not probe in step. Waits that a provider asks for are kept as they are.
+ * Back-offs are longer by a random part up to this fraction, so that instances do not probe at the same time. Waits that a provider asks for
+ * are kept exactly.
  */
 const JITTER = 0.1
 
-/** Did the cooldown begin after that call, whose outcome then says nothing about it? */
+/** Did the cooldown begin after that call? Then the outcome of the call says nothing about it. */
 export const isNewer = ({ retryAt, cooledIn }: HealthRecord, began: number): boolean =>
   retryAt !== undefined && cooledIn > began
 
-/** Is it known of the failure that the next call would meet the same: a refused key or connection, a wait that was asked for? */
+/** Would the next call certainly fail in the same way: with a refused key or connection, or before a wait that the provider asked for? */
 export const isEvident = ({ class: failure, isCertain, retryAfterMs }: HealthFailure): boolean =>
   isCertain === true || retryAfterMs !== undefined || failureRules[failure].isLasting === true
 
-/** A wait shorter than the first back-off is believed once: a target that keeps asking for it must still get longer cooldowns. */
+/**
+ * Is the wait that the provider asked for used? A wait shorter than the first back-off is used only once, since a target that repeats it must
+ * still get longer cooldowns.
+ */
 const isBelieved = (asked: number | undefined, { baseMs }: BackOff, { times }: HealthRecord): asked is number =>
   asked !== undefined && (asked >= baseMs || times === 1)
 
 const backOff = ({ baseMs, maxMs }: BackOff, { times }: HealthRecord) =>
   Math.min(Math.max(baseMs, maxMs), baseMs * 2 ** (times - 1))
 
-/** What the cooldowns of one gateway work on. `nextOrder`: the next number in the order of all calls and cooldowns. */
+/** The state that the cooldowns of one gateway change. `nextOrder`: the next number in the order of all calls and cooldowns. */
 export interface CooldownDependencies {
   clock: Clock
   random: () => number
@@ -88,7 +92,7 @@ export interface CooldownDependencies {
   nextOrder: () => number
 }
 
-/** Makes the cooldowns for requests under some terms. */
+/** Makes the cooldowns for requests under the given terms. */
 export function createCooldowns(
   { combo, ...terms }: ScopedTerms,
   { clock, random, records, windows, nextOrder }: CooldownDependencies,
@@ -97,7 +101,7 @@ export function createCooldowns(
   const ofTerms: BackOff = { baseMs: terms.cooldownMs, maxMs: terms.maxCooldownMs }
   const ofProviders: BackOff = { ...ofTerms, maxMs: Math.min(ofTerms.maxMs, PROVIDER_MAX_MS) }
 
-  /** Counts a call at all levels; `failedAt` are those of which it says that they fail. */
+  /** Counts a call at all levels; `failedAt`: the levels at which it counts as a failure. */
   function note(
     target: HealthTarget,
     failedAt: Readonly<Partial<Record<HealthRecord['level'], boolean>>>,
@@ -142,8 +146,8 @@ export function createCooldowns(
   }
 
   /**
-   * A 403 that does not say why may be about the key or about one client's prompt: it is the key's when so many clients get it, each by a
-   * request of its own, and nothing goes well in between.
+   * Counts a 403 without a reason, which may be about the key or about one client's prompt. It counts against the key when several clients
+   * get it, each with a request of its own, and no call succeeds in between.
    */
   function countForKey(target: HealthTarget, failure: FailedCall) {
     if (!failure.owner) return
@@ -153,7 +157,10 @@ export function createCooldowns(
     count(record, isEnough ? { ...failure, class: 'credentials' } : failure, { backOff: refusedKey, isEnough })
   }
 
-  /** Counts a failure against the connection as well: a failing model alone does not, but calls of two models that break off do. */
+  /**
+   * Counts a network failure against the connection as well: one failing model alone does not take the connection out of use, but network
+   * failures of two models do.
+   */
   function countForConnection(target: HealthTarget, failure: FailedCall) {
     const record = records.recordAt(target, 'connection', combo)
     record.models.add(target.model)
@@ -165,7 +172,7 @@ export function createCooldowns(
     const record = records.recordAt(target, 'provider', combo)
     record.connections.set(target.connection.id, target.connection.updatedAt)
     record.models.add(failure.level === 'connection' ? ANY_MODEL : target.model)
-    const isOfMany = record.models.size > 1 || record.models.has(ANY_MODEL) // one bad model takes no other with it
+    const isOfMany = record.models.size > 1 || record.models.has(ANY_MODEL) // one failing model must not affect other models
     const isWide = isOfMany && record.connections.size >= PROVIDER_CONNECTIONS
     const isEnough = isWide && isOut(countsOf(target, 'provider'), terms)
     count(record, { ...failure, retryAfterMs: undefined }, { backOff: ofProviders, isEnough })
@@ -176,7 +183,7 @@ export function createCooldowns(
       const level = failure.level ?? rule.level
       const isNetwork = failure.class === 'network'
       const isWide = failureRules[failure.class].isOfProvider === true
-      // Clients may ask for any name: models that do not exist must not drive the counts of others out.
+      // Clients may send any name: models that do not exist must not replace the counts of others.
       if (failure.class !== 'model-not-found')
         note(
           target,
@@ -214,7 +221,7 @@ interface Counting {
   isEnough: boolean
 }
 
-/** The widest first. */
+/** The levels, the widest first. */
 const levels = ['provider', 'connection', 'model'] as const
 
 const NONE = {}

@@ -1,4 +1,4 @@
-/** What would become of a request now (`POST /api/explain`). */
+/** How a request would be routed now (`POST /api/explain`). */
 export interface Explanation {
   /** The model name of the request. */
   model: string
@@ -10,7 +10,7 @@ export interface Explanation {
   error?: { status: number; code: string; message: string }
 }
 
-/** One target that a name leads to, and what would become of it. */
+/** One target that a name leads to, and how it would be used. */
 export interface ExplainedTarget {
   provider: string
   model: string
@@ -22,7 +22,7 @@ export interface ExplainedTarget {
    * `last-resort`: called although it is cooling, when no other is left; `skipped`: not called.
    */
   use: 'first' | 'next' | 'beyond' | 'last-resort' | 'skipped'
-  /** The reason for its place, or for its being skipped. */
+  /** The reason for its place, or why it is skipped. */
   why: string
   /** The combos and providers that led here, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string

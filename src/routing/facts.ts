@@ -1,8 +1,8 @@
 import type { Condition, Pattern } from '../types.ts'
 
 /**
- * The facts about a request that combos choose by, computed on demand. Functions instead of getters: getters in an object made for each
- * request give it a hidden class of its own, which outlives it.
+ * The facts about a request that combos choose by, computed on demand. Functions are used instead of getters: an object with getters that is
+ * made for each request gets a hidden class of its own, which stays in memory longer than the object.
  */
 export interface RequestFacts {
   /** The model name that the client sent. */
@@ -10,7 +10,7 @@ export interface RequestFacts {
   /** The size of the body in bytes. */
   bytes: number
   stream: boolean
-  /** Does the request bring tools? */
+  /** Does the request have tools? */
   tools(): boolean
   /** Does it contain images? */
   images(): boolean
@@ -36,14 +36,14 @@ export function unmet(facts: RequestFacts, condition: Condition): string | undef
   return undefined
 }
 
-/** See `Pattern`. */
+/** Does the value match the pattern (see `Pattern`)? */
 function matches(value: string | undefined, pattern: Pattern): boolean {
   if (typeof pattern === 'boolean') return pattern === (value !== undefined)
   if (value === undefined) return false
   return typeof pattern === 'string' ? isLike(value, pattern) : pattern.some((one) => isLike(value, one))
 }
 
-/** Compares the pieces between the `*`s, in linear time; a regular expression could take exponential time. */
+/** Compares the pieces between the `*`s in linear time, where a regular expression could take exponential time. */
 function isLike(value: string, pattern: string): boolean {
   const [start = '', ...pieces] = pattern.split('*')
   const end = pieces.pop()

@@ -3,7 +3,7 @@ import type { HealthTerms } from '../types.ts'
 
 export type { FailureClass }
 
-/** What a failure counts against: the connection, or one model on it. A failing model never takes its connection out of use. */
+/** The level that a failure counts against: the connection, or one model on it. A failing model does not take its connection out of use. */
 export type HealthLevel = 'connection' | 'model'
 
 /** The cooldown that failures of one class cause. */
@@ -16,7 +16,7 @@ export interface CooldownRule {
   maxMs?: number
 }
 
-/** Health terms, and the combo whose requests alone they are for; absent: for all others. */
+/** Health terms, and the combo whose requests alone they hold for; without a combo they hold for all other requests. */
 export interface ScopedTerms extends HealthTerms {
   combo?: string | undefined
 }
@@ -33,23 +33,23 @@ export const defaultHealthTerms: HealthTerms = {
   maxCooldownMs: 5 * MINUTE,
 }
 
-/** For failures that happen now and then, so that one alone is no evidence. */
+/** The cooldown for failures that happen now and then, so that a single one is no evidence. */
 export const unsteady: CooldownRule = { level: 'model', starts: 'by-share' }
 
-/** For a key that is refused. */
+/** The cooldown for a key that is refused. */
 export const refusedKey = { level: 'connection', starts: 'at-once', baseMs: MINUTE, maxMs: 30 * MINUTE } as const
 
 /** How failures of one class are handled. */
 interface FailureRule {
-  /** Whose fault it is. */
+  /** Who or what causes the failure. */
   fault: 'client' | 'account' | 'model' | 'provider' | 'gateway'
   /** Absent: such failures do not affect health. */
   cooldown?: CooldownRule
-  /** Do they count against the whole provider when several of its connections fail with them? */
+  /** Do such failures count against the whole provider when several of its connections have them? */
   isOfProvider?: true
-  /** Does no other call to the target succeed before its cooldown is over? */
+  /** Will no other call to the target succeed before its cooldown is over? */
   isLasting?: true
-  /** Is the target worth another request once its cooldown is over, so that clients are told to retry then? */
+  /** May the target succeed once its cooldown is over, so that clients are told to retry then? */
   isOverInTime?: true
 }
 
@@ -59,14 +59,14 @@ export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
   format: { fault: 'gateway' },
   'over-budget': { fault: 'account' },
   credentials: { fault: 'account', cooldown: refusedKey, isLasting: true },
-  forbidden: { fault: 'account', cooldown: unsteady }, // and against the key, when several clients in a row get it
+  forbidden: { fault: 'account', cooldown: unsteady }, // counts against the key as well when several clients in a row get it
   'rate-limit': {
     fault: 'account',
     cooldown: { level: 'connection', starts: 'at-once', baseMs: SECOND, maxMs: MINUTE },
     isOverInTime: true,
   },
   server: { fault: 'provider', cooldown: unsteady, isOfProvider: true, isOverInTime: true },
-  // An address that cannot be reached is reported as certain, and as a failure of the connection.
+  // An address that cannot be reached is reported with `isCertain`, and as a failure of the connection.
   network: { fault: 'provider', cooldown: unsteady, isOfProvider: true, isOverInTime: true },
   timeout: { fault: 'provider', cooldown: unsteady, isOfProvider: true, isOverInTime: true },
   content: { fault: 'provider', cooldown: unsteady, isOverInTime: true },

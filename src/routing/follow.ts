@@ -13,12 +13,12 @@ interface Stage {
   followed: number
 }
 
-/** How groups choose, and what the names of their entries mean. */
+/** How groups choose, and how the names of their entries are resolved. */
 export interface FollowDependencies {
   select: Select
   groupReach: GroupReach
   resolutionOf(entry: GroupEntry, within: Group): Resolution
-  /** Called with each entry whose name leads nowhere, when its turn comes. */
+  /** Called with each entry whose name leads to no target, when its turn comes. */
   onDeadEnd?: OnDeadEnd | undefined
 }
 
@@ -26,8 +26,8 @@ export interface FollowDependencies {
 export type OnDeadEnd = (entry: GroupEntry, way: Pick<GroupChoice, 'group' | 'before'>) => void
 
 /**
- * The routes of a group, entry by entry, following combos within combos; each is computed when it is asked for. A combo is followed once a
- * request, however often it is named, even in a cycle.
+ * The routes of a group, entry by entry, following combos within combos; each route is computed when it is pulled. Each combo is followed
+ * only once in a request, however often it is named, so that a cycle ends.
  */
 export async function* follow(
   outermost: Group,

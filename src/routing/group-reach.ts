@@ -8,14 +8,14 @@ import { strategyOf } from './strategies.ts'
 /** Combos that are nested deeper than this have no known price. */
 const MAX_DEPTH = 100
 
-/** Makes the look-up. It caches, so it must not outlive the routes it is made for. */
+/** Makes the look-up. It caches, and must not be used longer than the routes for which it is made. */
 export function createRepresentatives(catalog: Catalog, resolutionOf: (model: string) => Resolution): Representatives {
   const representatives = new Map<string, RouteTarget | undefined>()
   const costs = new Map<RouteTarget, number | undefined>()
 
   function representativeOf({ target, name }: GroupEntry, depth = 0): RouteTarget | undefined {
     if (target || representatives.has(name) || depth > MAX_DEPTH) return target ?? representatives.get(name)
-    representatives.set(name, undefined) // found when a circle of combos leads here again
+    representatives.set(name, undefined) // read when a cycle of combos leads here again
     const resolution = resolutionOf(name)
     const first = resolution && 'strategy' in resolution ? firstOfGroup(resolution, depth + 1) : resolution?.[0]?.target
     representatives.set(name, first)
@@ -40,7 +40,7 @@ export function createRepresentatives(catalog: Catalog, resolutionOf: (model: st
   return { representativeOf: (entry) => representativeOf(entry), costOf: (entry) => priceOf(representativeOf(entry)) }
 }
 
-/** Inputs with no knowledge, and a random number that leaves the first entry first. */
+/** Inputs without measurements, and with a random number that leaves the first entry first. */
 const NEUTRAL_INPUTS: Omit<Inputs, 'label' | 'costOf'> = {
   random: () => 0,
   turn: 0,
@@ -55,12 +55,12 @@ function priceIn(catalog: Catalog, target: RouteTarget): number | undefined {
   return price?.input === undefined || price.output === undefined ? undefined : price.input + price.output
 }
 
-/** How far `reach` looks. */
+/** The most steps of `reach`. */
 const MAX_REACH = 100
 
 const reaches = new WeakMap<RouteTable, GroupReach>()
 
-/** The look-ups about the entries of a table's groups. They cache, so each table has its own. */
+/** The look-ups about the entries of a table's groups. They cache, so that each table needs its own. */
 export function groupReachOf(table: RouteTable): GroupReach {
   const known = reaches.get(table)
   if (known) return known
@@ -69,13 +69,13 @@ export function groupReachOf(table: RouteTable): GroupReach {
   return made
 }
 
-/** What an entry means in a group where `within` decides how connections are chosen. */
+/** Resolves an entry of a group; `within`: the group that decides how connections are chosen. */
 export const resolutionOfEntry = (table: RouteTable, { target, name }: GroupEntry, within?: Group): Resolution =>
   target ? [{ target }] : table.resolutionOf(name, within)
 
 function createGroupReach(table: RouteTable): GroupReach {
   function* reach(entry: GroupEntry, look = { left: MAX_REACH }): Generator<RouteTarget> {
-    if (look.left-- <= 0) return // in a circle, too
+    if (look.left-- <= 0) return // also ends a cycle
     const resolution = resolutionOfEntry(table, entry)
     if (resolution && 'strategy' in resolution) for (const inner of resolution.entries) yield* reach(inner, look)
     else for (const { target } of resolution ?? []) yield target

@@ -23,7 +23,7 @@ export interface Group {
   /** The strategy among the connections of the providers it names; `undefined`: the provider's own. */
   connectionStrategy?: Strategy | undefined
   entries: readonly GroupEntry[]
-  /** Rules of its own for the requests that name it. */
+  /** The combo's own rules for requests that name it. */
   rules?: RequestRules | undefined
 }
 
@@ -40,7 +40,7 @@ export interface GroupEntry {
   target?: RouteTarget
 }
 
-/** What strategies choose by. */
+/** The facts by which strategies choose. */
 export interface Inputs {
   /** A random number in [0, 1). */
   random(): number
@@ -60,11 +60,11 @@ export interface Inputs {
   loadOf(entry: GroupEntry): number
 }
 
-/** The turn of an entry, for the `times`-th time in a row. */
+/** The turn of an entry; `times`: how often in a row it now has the turn. */
 export interface GroupTurn {
   index: number
   times: number
-  /** The version of the state after this turn, if it was the last; `before`: the state before it. */
+  /** The version of the state after this turn, if it was the last one taken; `before`: the state before this turn. */
   version?: string
   before?: string
 }
@@ -72,7 +72,7 @@ export interface GroupTurn {
 /** The entries of a group, in the order in which one request tries them. */
 export interface GroupOrder {
   entries: readonly GroupEntry[]
-  /** What the strategy chose by. */
+  /** The facts by which the strategy has chosen. */
   inputs: Inputs
   /** The turn that was taken, under `round-robin`. */
   turn?: GroupTurn

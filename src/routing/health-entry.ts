@@ -28,7 +28,7 @@ export interface HealthEntry {
   retryAt?: string
 }
 
-/** What the health of a gateway is made of, for those who show it. */
+/** The state of a gateway's health, from which entries are made. */
 export interface HealthFacts {
   windows: CallWindows
   records: HealthRecords
@@ -59,7 +59,7 @@ function healthEntry(record: HealthRecord, now: number): HealthEntry {
   }
 }
 
-/** What is known of a target: a model on an active connection, or a connection of which no model was called yet (`GET /api/health`). */
+/** The health of a target: a model on an active connection, or a connection of which no model was called yet (`GET /api/health`). */
 export interface TargetState {
   provider: string
   connectionId: string
@@ -74,14 +74,14 @@ export interface TargetState {
   /** The calls that count, and the share of them that failed; absent where there are none. */
   calls: number
   failureShare?: number
-  /** Of a target that cools or is probed: what does, why, and when its cooldown ends or ended; ISO 8601. */
+  /** Only for a target that cools or is probed: the level that cools, the reason, and when the cooldown ends or ended; ISO 8601. */
   level?: HealthRecord['level']
   reason?: FailureClass
   message?: string
   until?: string
 }
 
-/** What is known of the targets of active connections. */
+/** The health of the targets of active connections. */
 export function targetStates(
   connections: readonly ConnectionRecord[],
   { windows, records, now: clock }: HealthFacts,
@@ -126,7 +126,7 @@ export function targetStates(
   }
 }
 
-/** Models whose calls no longer count, but whose failures are still known. */
+/** Models without counted calls whose failures are still recorded. */
 const failedAlone = (
   records: readonly HealthRecord[],
   { called, connection }: { called: readonly Counted[]; connection: ConnectionRecord },

@@ -1,25 +1,28 @@
 import type { ConnectionRecord } from '../store/store.ts'
 import type { FailureClass } from './failure-class.ts'
 
-/** A call to a target that is not well, as others see it who wait for what becomes of it. */
+/** A call to an unhealthy target, whose outcome other requests wait for. */
 export interface Probe {
   /** Epoch ms. */
   since: number
   ended: Promise<ProbeEnding>
 }
 
-/** What became of it; `dropped`: it says nothing about the next call, as its client has left, or its failure may have been chance. */
+/**
+ * The outcome of a probe. `dropped`: it says nothing about the next call, since the client has disconnected, or the failure may have been
+ * chance.
+ */
 export type ProbeEnding = 'answered' | 'failed' | 'dropped'
 
 interface ProbedTarget {
-  /** What stands against the target. */
+  /** The records of cooldowns that apply to the target. */
   unhealthy: readonly HealthRecord[]
-  /** Those of them that the call probes. */
+  /** The records among them that the call probes. */
   probed: readonly HealthRecord[]
   now: number
 }
 
-/** Notes that a call is under way, on all that stands against its target. Returns the function that ends it, which gives the probes back. */
+/** Notes a call under way in the records that apply to its target. Returns the function that ends the probe, so that others may probe. */
 export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: ProbeEnding) => void {
   let settle: (ending: ProbeEnding) => void = () => {}
   const ended = new Promise<ProbeEnding>((resolve) => {
@@ -33,7 +36,7 @@ export function startProbe({ unhealthy, probed, now }: ProbedTarget): (ending: P
   }
   return (ending) => {
     for (const record of unhealthy) {
-      if (record.probeCall !== probeCall) continue // another call has taken its place
+      if (record.probeCall !== probeCall) continue // another call has replaced this one
       record.probing = false
       delete record.probeCall
     }
@@ -60,9 +63,9 @@ export interface HealthRecord {
   updatedAt?: string
   /** The connections whose failures count against the provider, by id, with their `updatedAt` at that time. */
   connections: Map<string, string>
-  /** The models of those failures, but for failures that no model answered. */
+  /** The models of those failures, without failures of whole connections. */
   models: Set<string>
-  /** The client keys whose requests got a 403 that does not say why. */
+  /** The client keys whose requests got a 403 without a reason. */
   refusedTo: Set<string>
   reason: FailureClass
   message: string
@@ -74,7 +77,7 @@ export interface HealthRecord {
   since: number
   /** Absent while failures are only counted. */
   retryAt?: number
-  /** Has the provider asked for the wait until then? */
+  /** Has the provider asked to wait until `retryAt`? */
   isAsked?: boolean
   /** When its cooldown began or was extended: a number in the order of all calls and cooldowns. */
   cooledIn: number
@@ -108,7 +111,7 @@ const MAX_RECORDS = 1_000
 export function createHealthRecords(): HealthRecords {
   const records = new Map<string, HealthRecord>()
 
-  /** Another instance may have changed the connection in the storage. */
+  /** The record, unless its connection was changed since, perhaps by another instance. */
   function read(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord | undefined {
     const key = keyOf(subjectOf(target, level, combo))
     const record = records.get(key)
@@ -137,7 +140,7 @@ export function createHealthRecords(): HealthRecords {
     return record
   }
 
-  /** Drops the oldest record of a model that may not exist or is not cooling; otherwise of any model; otherwise of all. */
+  /** Drops one record: the oldest of a model that may not exist or is not cooling, else the oldest of a model, else the oldest. */
   function forgetOne() {
     const kept = [...records]
     const [key] = kept.find(isTrifle) ?? kept.find(isOfModel) ?? kept[0] ?? []
@@ -182,7 +185,7 @@ export function createHealthRecords(): HealthRecords {
   }
 }
 
-/** Has a connection been changed since it failed for a provider? */
+/** Has the connection been changed since its failure counted against the provider? */
 const isMended = ({ connections }: HealthRecord, { id, updatedAt }: HealthTarget['connection']) =>
   (connections.get(id) ?? updatedAt) < updatedAt
 
@@ -195,10 +198,10 @@ const isTrifle = ([, { level, reason, retryAt }]: KeptRecord) =>
 
 const levels = ['provider', 'connection', 'model'] as const
 
-/** What a record, or a window of calls, is about. */
+/** The subject of a record, or of a window of calls. */
 export type Subject = Pick<HealthRecord, 'level' | 'provider' | 'connectionId' | 'updatedAt' | 'model' | 'combo'>
 
-/** A target at one level; of `combo`, where that has health terms of its own. */
+/** The subject for a target at one level; `combo`: the combo with health terms of its own. */
 export function subjectOf(
   { provider, model, connection }: HealthTarget,
   level: HealthRecord['level'],
@@ -211,7 +214,7 @@ export function subjectOf(
   return { level, provider, connectionId, updatedAt, model, ...of }
 }
 
-/** A connection that has changed counts as another one: calls from before say nothing about it. */
+/** The key of a subject. A connection that was changed counts as another one, since earlier calls say nothing about it. */
 export function keyOf({ level, provider, connectionId, updatedAt, model, combo }: Subject): string {
   const scope = combo === undefined ? '' : `${combo}:` // ids and times hold no colon before their first blank
   if (level === 'provider') return `${scope}provider ${provider}`

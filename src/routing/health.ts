@@ -15,11 +15,11 @@ import {
 } from './health-records.ts'
 import { type CircuitPermit, createPermit } from './permit.ts'
 
-/** A call without an outcome holds others up for this long. */
+/** How long other requests wait for the outcome of a call. */
 const MAX_WAIT_MS = 5_000
 
 interface TurnDependencies {
-  /** Settles when the client no longer waits. */
+  /** Settles when the client has disconnected. */
   left: Promise<unknown>
   clock: Clock
   /** The combo whose own health terms hold for the request. */
@@ -30,9 +30,10 @@ interface TurnDependencies {
 }
 
 /**
- * The turn of a request whose only target is unhealthy. Where the cooldown is firm, one request at a time calls it, and the others wait for
- * the outcome: an answer lets all of them through; a failure that each would meet is theirs too, and they get the target's cooldown; after
- * any other the next one calls. While a call has no outcome, one more may follow every five seconds, and the rest get the cooldown.
+ * Takes the turn of a request whose only target is unhealthy. During a firm cooldown one request at a time calls the target, and the others
+ * wait for its outcome. After an answer all of them go on; after a failure that every call would have, they get the target's cooldown; after
+ * any other failure the next request calls. While a call has no outcome, one more may follow every five seconds, and the rest get the
+ * cooldown.
  */
 export async function takeTurn(
   target: HealthTarget,
@@ -79,7 +80,7 @@ function within(ms: number, { ended, left, clock }: ProbeWait): Promise<ProbeEnd
   })
 }
 
-/** Why a target is passed over, and until when (epoch ms; infinite while another request probes it). */
+/** Why a target is skipped, and until when (epoch ms; infinite while another request probes it). */
 export interface CooldownState {
   level: HealthRecord['level']
   class: FailureClass
@@ -87,32 +88,32 @@ export interface CooldownState {
   /** When its cooldown ends, even while it is probed. */
   dueAt: number
   /**
-   * Is nothing gained by another call before then: a wait that the provider asked for, a refused key, a missing model? Otherwise the target
-   * is tried when no other is left.
+   * Would every call before then fail, because the provider asked for the wait, refuses the key or lacks the model? Otherwise the target is
+   * tried when no other is left.
    */
   isFirm: boolean
 }
 
-/** The health of targets, as the requests see it that are judged by the same terms. */
+/** The health of targets for requests under the same terms. */
 export interface TargetHealth {
   /** The target's cooldown; `undefined` when it may be used. */
   cooldownOf(target: HealthTarget): CooldownState | undefined
   begin(target: HealthTarget): CircuitPermit
   /**
    * For a request without another target: resolves to its permit when its turn comes, or to the target's cooldown after another request has
-   * failed there. `left` settles when the client no longer waits.
+   * failed there. `left` settles when the client has disconnected.
    */
   takeTurn(target: HealthTarget, left: Promise<unknown>): Promise<CircuitPermit | CooldownState>
 }
 
 /**
- * The health of providers, connections and models on connections, in memory. A target that fails is passed over during a cooldown; after it
+ * The health of providers, connections and models on connections, in memory. A target that fails is skipped during a cooldown; afterwards
  * exactly one request probes it, and a success ends its failures. A change of a connection forgets them.
  */
 export interface Health extends TargetHealth {
-  /** The same health under other terms; those of a combo judge by the combo's own requests alone. */
+  /** The same health under other terms; under those of a combo only the combo's own requests count. */
   withTerms(terms: ScopedTerms): TargetHealth
-  /** What `healthEntries` and `targetStates` show of it. */
+  /** The state that `healthEntries` and `targetStates` show. */
   facts: HealthFacts
   /** Forgets the failures of one connection, its models and its provider, or all. */
   reset(connectionId?: string): void
@@ -179,6 +180,6 @@ export function createHealth({ clock, random }: { clock: Clock; random: () => nu
   }
 }
 
-/** What is firm counts first, then what lasts longest. */
+/** Is the first cooldown worse? A firm one is worse, else the one that lasts longer. */
 const isWorse = (one: CooldownState, other: CooldownState) =>
   one.isFirm === other.isFirm ? one.retryAt > other.retryAt : one.isFirm

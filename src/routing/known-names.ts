@@ -4,13 +4,13 @@ import type { Catalog, CustomModel } from '../types.ts'
 import type { RouteTable } from './route-table.ts'
 
 /**
- * The providers that a model name leads to, through aliases and combos, and to which no active connection does; in the order in which
- * they are written, each once, `max` at most.
+ * The providers that a model name leads to, through aliases and combos, and that have no active connection: each once, in the order in which
+ * they are named, `max` at most.
  */
 export function missingProviders(model: string, table: RouteTable, max = 3): string[] {
   const missing = new Set<string>()
   const seen = new Set<string>()
-  const rest = [model] // the next one last
+  const rest = [model] // a stack: the next name is the last
   for (let name = rest.pop(); name !== undefined && missing.size < max; name = rest.pop()) {
     if (seen.has(name)) continue
     seen.add(name)
@@ -26,7 +26,7 @@ export function missingProviders(model: string, table: RouteTable, max = 3): str
   return [...missing]
 }
 
-/** The provider of a name `<provider>/<model>` whose only fault is that no active connection leads there. */
+/** The provider in a name `<provider>/<model>`, when it is known but has no active connection. */
 function missingProvider(model: string, { catalog, connections, byName }: RouteTable) {
   const name = model.slice(0, Math.max(0, model.indexOf('/')))
   if (name === '' || byName.has(name)) return undefined
@@ -38,8 +38,8 @@ function missingProvider(model: string, { catalog, connections, byName }: RouteT
 }
 
 /**
- * All names that lead somewhere, as far as they can be known without asking a provider; while nothing is connected, those that would
- * with a connection, which the listing shows then. A name may come more than once.
+ * All names that lead to a target, as far as they are known without asking a provider. Without any connection: the names that would with one,
+ * as in the listing. A name may occur more than once.
  */
 export async function knownNames(table: RouteTable): Promise<string[]> {
   return [...namesIn(table, await table.customModels())]

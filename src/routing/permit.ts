@@ -2,26 +2,29 @@ import { type Cooldowns, type HealthFailure, isEvident, isNewer } from './cooldo
 import { type FailureClass, failureRules } from './failure-class.ts'
 import type { HealthRecord, HealthRecords, HealthTarget, ProbeEnding } from './health-records.ts'
 
-/** One call to a target, which reports its outcome. One of the methods must be called, so that a probe ends. */
+/** Permission for one call to a target, to which its outcome is reported. One of the methods must be called, so that a probe ends. */
 export interface CircuitPermit {
-  /** The answer was complete. For a stream, only that it did not break off. */
+  /** Reports a complete answer; for a stream only that it did not break off. */
   succeed(): void
-  /** The stream has begun; `answered` or `cut` follows. */
+  /** Reports the beginning of a stream; `succeed` or `breakOff` follows. */
   beginStream(): void
-  /** The stream broke off after its beginning: a failure of the model until another answer is complete, unless its class says otherwise. */
+  /**
+   * Reports that the stream broke off after its beginning: a failure of the model until another answer is complete, unless its class says
+   * otherwise.
+   */
   breakOff(failure: HealthFailure): void
   fail(failure: HealthFailure): void
-  /** The outcome is unknown, as the client did not wait for it. */
+  /** Reports an unknown outcome: the client did not wait for it. */
   drop(): void
 }
 
-/** What a permit knows of the beginning of its call, and the records that it reports to. */
+/** The facts about the beginning of a permit's call, and the records that it reports to. */
 export interface PermitTerms {
-  /** The place of its beginning in the order of calls and cooldowns. */
+  /** The number of the call in the order of calls and cooldowns. */
   began: number
-  /** What stood against the target and is probed by it. */
+  /** The records that the call probes. */
   probed: readonly HealthRecord[]
-  /** Ends the probe, where it is one. */
+  /** Ends the probe, if the call is one. */
   end: ((ending: ProbeEnding) => void) | undefined
   /** The combo whose own health terms hold for the call. */
   combo: string | undefined
@@ -36,7 +39,7 @@ class TargetPermit implements CircuitPermit {
   readonly #target: HealthTarget
   readonly #terms: PermitTerms
   #hasBegun = false
-  #isCounted = false // as a call that goes well
+  #isCounted = false // as a successful call
 
   constructor(target: HealthTarget, terms: PermitTerms) {
     this.#target = target
@@ -55,7 +58,7 @@ class TargetPermit implements CircuitPermit {
     for (const record of held) if (!this.#hasBegun || record.isCut) cooldowns.forget(record, this.#target)
   }
 
-  /** The beginning of a stream is a call that goes well, but not where streams have broken off after theirs. */
+  /** The beginning of a stream counts as a success, except where earlier streams have broken off. */
   beginStream(): void {
     const { end, cooldowns } = this.#terms
     this.#hasBegun = true
@@ -105,5 +108,5 @@ const NONE: readonly HealthRecord[] = []
 const olderThan = (began: number, records: readonly HealthRecord[]) =>
   records.filter((record) => !isNewer(record, began))
 
-/** Does the class need more than one failure? */
+/** Does a cooldown of this class need more than one failure? */
 const isUnsteady = (reason: FailureClass) => failureRules[reason].cooldown?.starts === 'by-share'

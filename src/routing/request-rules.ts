@@ -1,7 +1,7 @@
 import type { EffectiveRules, RequestRules } from '../types.ts'
 import { defaultHealthTerms } from './failure-class.ts'
 
-/** The limits of a gateway that rules replace. */
+/** The limits of a gateway that rules can replace. */
 export interface RuledLimits {
   maxAttempts: number
   headersTimeoutMs: number
@@ -9,7 +9,7 @@ export interface RuledLimits {
   totalTimeoutMs: number
 }
 
-/** The rules that hold where each of `layers` overrides those before it: the settings, then a combo. */
+/** The rules for a request, where each of `layers` overrides those before it: first the settings, then a combo. */
 export function effectiveRules(
   limits: RuledLimits,
   ...layers: ReadonlyArray<RequestRules | undefined>
@@ -29,7 +29,7 @@ export function effectiveRules(
   return rules
 }
 
-/** The limits with the rules in their place. */
+/** The limits, with those that the rules replace. */
 export const limitsUnder = <L extends RuledLimits>(limits: L, { maxAttempts, timeouts }: EffectiveRules): L => ({
   ...limits,
   maxAttempts,

@@ -5,15 +5,21 @@ import type { SharedState } from './shared-state.ts'
 
 /** The turns of round-robin groups, by their labels. Changes of a combo reset them (src/rules.md, Rotation of combos). */
 export interface RoundRobin {
-  /** Takes the next turn, skipping entries that are not usable unless none is. */
+  /** Takes the next turn. Skips entries that are not usable, unless none is. */
   take(group: Group, isUsable: (entry: GroupEntry) => boolean): Promise<GroupTurn>
   /** The turn that `take` would return: the one after `after`, by default after the last that was taken. */
   peek(group: Group, isUsable: (entry: GroupEntry) => boolean, after?: GroupTurn): Promise<GroupTurn>
-  /** Sets the turn to the entry that answered, or gives the turn back when none has, unless another request has taken a turn since. */
+  /**
+   * Ends a turn that was taken: sets it to the entry that answered, or gives it back when no entry has, unless another request has taken a
+   * turn since.
+   */
   settle(group: Group, entry: GroupEntry | undefined, taken: GroupTurn): Promise<void>
-  /** Two turns of one request as one, to give both back; the later one alone when another request has taken a turn between them. */
+  /**
+   * Joins two turns of one request, so that both can be given back as one; returns the later one alone when another request has taken a turn
+   * between them.
+   */
   join(earlier: GroupTurn | undefined, later: GroupTurn): GroupTurn
-  /** Starts again at the first entry, also for groups below that label. */
+  /** Lets the group start again at its first entry, and the groups below its label as well. */
   reset(label: string): Promise<void>
 }
 
@@ -24,16 +30,16 @@ interface WaitingRequest {
   reject(error: unknown): void
 }
 
-/** Attempts to write against other instances; after that a turn may be taken twice, which is better than waiting. */
+/** How often writing a turn is tried against other instances. Then a turn may be taken twice, which is better than waiting longer. */
 const MAX_RACES = 50
 
-/** A turn that takes longer is one of this instance alone, in ms. */
+/** When the storage takes longer to give a turn, in ms, this instance takes the turn by itself. */
 const MAX_WAIT_MS = 2_400
 
-/** Makes rotation on shared state; in a storage, the turns are those of all instances. */
+/** Makes round-robin on shared state; with a storage, all instances share the turns. */
 export function createRoundRobin(state: SharedState, clock: Clock): RoundRobin {
   const queues = new Map<string, WaitingRequest[]>()
-  const latest = new Map<string, GroupTurn>() // of each label, as far as this instance knows
+  const latest = new Map<string, GroupTurn>() // the latest turn of each label that this instance knows
 
   const lastOf = async (label: string) => {
     const stored = await state.read(keyOf(label))

@@ -9,10 +9,10 @@ import type { Catalog, Combo, CustomModel } from '../types.ts'
 import type { Group, Resolution, Route } from './group.ts'
 import { DEFAULT_STRATEGY } from './group.ts'
 
-/** How a provider's connections are ordered. */
+/** The strategy among a provider's connections. */
 export type ConnectionStrategy = Pick<Group, 'label' | 'edition' | 'strategy' | 'stickyLimit'>
 
-/** The key of a combo's state. */
+/** The key of a combo's state, such as its turns. */
 export const comboLabel = (name: string): string => `combo/${name}`
 
 /** The key of the state of a provider's connections. */
@@ -89,14 +89,14 @@ export interface RoutingRecords {
 /** Finds the targets of model names. */
 export interface RouteTable {
   /**
-   * What a model name means: a combo, else an alias, else `<alias>/<model_id>` by any of a provider's three names. A group, or the routes in
-   * the order in which to try them, at least one; `undefined` when the name is unknown. `within`: the group that decides how connections are
+   * Resolves a model name: a combo, else an alias, else `<alias>/<model_id>` by any of a provider's three names. Returns a group, or at least
+   * one route in the order in which to try them; `undefined` when the name is unknown. `within`: the group that decides how connections are
    * chosen.
    */
   resolutionOf(model: string, within?: Group): Resolution
   readonly catalog: Catalog
   readonly combos: ReadonlyMap<string, Group>
-  /** The active connections by the names of their providers; of each, the one in the listing first. */
+  /** The active connections by the names of their providers; of each name first the connection that is in the listing. */
   readonly byName: NamedConnections
   /** All connections, inactive ones too. */
   readonly connections: readonly ConnectionRecord[]
@@ -106,7 +106,7 @@ export interface RouteTable {
   readonly aliases: ReadonlyMap<string, string>
   /** The combo of a name, directly or by aliases. */
   comboOf(model: string): Group | undefined
-  /** The same, if the combo has rules of its own for its requests. */
+  /** Like `comboOf`, but only a combo with rules of its own for its requests. */
   ruledCombo(model: string): Group | undefined
   /** Rejects with `STORAGE_FAILED`. */
   customModels(): Promise<readonly CustomModel[]>
@@ -115,7 +115,7 @@ export interface RouteTable {
 /** The number of model names whose targets are cached. */
 const MAX_KNOWN = 1_000
 
-/** What a table uses besides its records. */
+/** What a route table depends on besides its records. */
 export interface RouteTableDependencies {
   catalog: Catalog
   /** Default: none. */
@@ -144,7 +144,7 @@ export function createRouteTable(
       if (meant === undefined || meant === name) return direct(name, within)
       name = meant
     }
-    return undefined // a circle of aliases, which only two writers at once can make
+    return undefined // a cycle of aliases, which only two simultaneous writers can make
   }
 
   function direct(model: string, within?: Group): Resolution {
@@ -195,7 +195,10 @@ export function createRouteTable(
   }
 }
 
-/** Returns the current route table, compiled again only when its data has changed. Rejects with `STORAGE_FAILED`. */
+/**
+ * Makes the function that resolves to the current route table, which is compiled again only when its data has changed. Rejects with
+ * `STORAGE_FAILED`.
+ */
 export function createModelRouter({
   store,
   ...shared

@@ -4,30 +4,30 @@ import type { Clock } from '../types.ts'
 import type { Group, GroupEntry } from './group.ts'
 import type { SharedState } from './shared-state.ts'
 
-/** Where sessions were moved to when the entry that they belong to failed them. */
+/** The entries to which sessions were moved after their own entry had failed. */
 export interface SessionAffinity {
-  /** The name of an entry. */
+  /** The name of the entry that the session was moved to; `undefined` when it was not moved. */
   entryNameOf(group: Group, session: string): Promise<string | undefined>
   moveTo(group: Group, session: string, entry: GroupEntry): Promise<void>
 }
 
-/** Longer than any provider keeps a cached prompt; then a session goes home. */
+/** How long a session stays moved before it returns to its own entry: longer than any provider keeps a cached prompt. */
 const TTL_MS = 60 * 60 * 1_000
 
-/** Session affinity in shared state, for an hour each. */
+/** Keeps each moved session for an hour in shared state. */
 export const createSessionAffinity = (state: SharedState): SessionAffinity => ({
   entryNameOf: async (group, session) => (await state.read(keyOf(group, session)))?.value,
   moveTo: async (group, session, entry) =>
     void (await state.write(keyOf(group, session), entry.name, { ttlMs: TTL_MS })),
 })
 
-/** Which connection has answered a session last, as this instance knows: a draining connection goes on with its own. */
+/** The connections that answered sessions last, as far as this instance knows: a draining connection keeps its sessions. */
 export interface AnsweredSessions {
   isAnsweredBy(group: Group, session: string, connectionId: string): boolean
   note(group: Group, session: string, connectionId: string): void
 }
 
-/** The latest sessions are remembered. */
+/** How many sessions are remembered, the latest ones. */
 const MAX_SESSIONS = 10_000
 
 /** Remembers sessions in memory, for an hour each. */
@@ -46,7 +46,10 @@ export function createAnsweredSessions(clock: Clock): AnsweredSessions {
   }
 }
 
-/** What was pinned before the group was changed is never asked for again, and ends by itself. Sessions may hold what identifies people, and be long: only a hash is kept. */
+/**
+ * The key of a session in a group. It contains the group's edition, so that a change of the group ends moved sessions. Only a hash of the
+ * session is kept, since sessions may be long and may identify people.
+ */
 const keyOf = ({ label, edition = '' }: Group, session: string) =>
   `pins/${encodeURIComponent(label)}/${edition}/${hashOf(session).toString(36)}-${hashOf(session, OTHER_FACTOR).toString(36)}`
 

@@ -7,23 +7,23 @@ import type { SharedState } from './shared-state.ts'
 import type { Measures } from './target-stats.ts'
 import { type Measured, statsKeyOf, type TargetStats } from './target-stats.ts'
 
-/** Speeds are of use for so long. */
+/** How long published measurements are kept, in ms. */
 const TTL_MS = 60 * 60 * 1_000
-/** How old may be what is known of the others, and what they know. */
+/** How old the measurements of other instances may be, and the shortest time between two publications, in ms. */
 const PAUSE_MS = 100
-/** An instance publishes its load so often as long as it has any. */
+/** How often an instance publishes while it has load, in ms. */
 const BEAT_MS = 20_000
-/** An instance that has published no load for so long was killed. */
+/** The load of an instance that has not published for this long, in ms, no longer counts: the instance was killed. */
 const LOAD_MS = 60_000
-/** An average is published when it has changed by this part, and again after a time. */
+/** An average is published again when it has changed by this fraction, or after `SPEED_MS`. */
 const CHANGE = 0.1
 const SPEED_MS = 10 * 60 * 1_000
-/** Of so many targets; the oldest are dropped first. */
+/** How many targets are published; the oldest are dropped first. */
 const MAX_TARGETS = 1_000
 
 const FOLDER = 'measures'
 
-/** What one instance publishes of its targets. The averages are absent before the first answer. */
+/** The measurements that one instance publishes. The averages are absent before the first answer. */
 interface Published {
   /** Epoch ms. */
   at: number
@@ -37,8 +37,8 @@ interface PublishedTarget {
 }
 
 /**
- * What all instances have measured: the sum of their loads, and the mean of their averages. Each publishes those of the targets that it has
- * chosen among, in an entry of its own.
+ * Measures of all instances: the sum of their loads, and the mean of their averages. Each instance publishes, in an entry of its own, the
+ * targets that it has chosen among.
  */
 export function sharedMeasures(stats: TargetStats, { state, clock }: { state: SharedState; clock: Clock }): Measures {
   const ownKey = `${FOLDER}/${crypto.randomUUID()}`
@@ -48,7 +48,7 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
 
-  /** A measure that is asked for is chosen by, and from then on published. */
+  /** Publishes a measure of a target from now on, since it is used to choose. Returns the target's key. */
   function share(target: RouteTarget, what: Measured): string {
     const key = statsKeyOf(target)
     if (chosenBy[what].has(key)) return key
@@ -65,7 +65,7 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
   const publisher = createThrottledPublisher(
     async () => {
       const targets: Published['targets'] = {}
-      // a load that is not published again when it ends would go on counting
+      // load 0 for averages: a load is published only where its end is published as well
       for (const [key, target] of chosenBy.average) targets[key] = { ...measured(target), load: 0 }
       for (const [key, target] of chosenBy.load) targets[key] = measured(target)
       published = { at: clock.now(), targets }
@@ -130,7 +130,7 @@ function meanOf(values: ReadonlyArray<number | undefined>): number | undefined {
   return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length
 }
 
-/** What another instance has published, perhaps in another version of this program; what cannot be read is left out. */
+/** Parses an entry of another instance, perhaps of another version of this program; what cannot be read is left out. */
 function publishedIn(text: string): Published[] {
   const read = tryParseJson(text)
   if (!isObject(read) || typeof read.at !== 'number' || !isObject(read.targets)) return []

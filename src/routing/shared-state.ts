@@ -3,21 +3,21 @@ import { startDeadline } from '../lib/deadline.ts'
 import { evictOldest } from '../lib/maps.ts'
 import type { Clock, Storage, Stored } from '../types.ts'
 
-/** The state that routing keeps between requests. Nothing here throws or rejects. */
+/** The state that routing keeps between requests. No method throws or rejects. */
 export interface SharedState {
   read(key: string): Promise<Stored | undefined>
   /** Resolves to the new version, or to `false` when another writer was faster. */
   write(key: string, value: string, options: { ifVersion?: string | null; ttlMs?: number }): Promise<string | false>
   /** Deletes the key and all below it: `<key>/…`. */
   drop(key: string): Promise<void>
-  /** All below the key. */
+  /** All entries below the key. */
   list(key: string): Promise<ReadonlyArray<{ key: string; value: string }>>
 }
 
-/** Keys contain what clients send, so their number is limited; the oldest are dropped first. */
+/** Keys contain texts of clients, so that their number is limited; the oldest are dropped first. */
 const MAX_KEYS = 10_000
 
-/** State in memory, of this instance. */
+/** Makes state in the memory of this instance. */
 export function localState(clock: Clock): SharedState {
   const values = new Map<string, Stored & { endsAt: number }>()
   let writes = 0
@@ -53,7 +53,7 @@ const MAX_WAIT_MS = 2_000
 /** A failed storage is not used for this time, as each attempt may take seconds. */
 const PAUSE_MS = 1_000
 
-/** State in an `atomic` storage, shared by all instances on it. While it fails, each instance keeps its own. */
+/** Makes state in an `atomic` storage, shared by all instances on it. While the storage fails, each instance keeps its own state. */
 export function storedState(
   storage: Storage,
   { clock, onError }: { clock: Clock; onError(error: unknown): void },
@@ -80,7 +80,7 @@ export function storedState(
     },
     write(key, value, options) {
       if (isPaused()) return own.write(key, value, options)
-      const { ttlMs } = options // the version is the storage's, and means nothing in memory
+      const { ttlMs } = options // without `ifVersion`, since versions of the storage have no meaning in memory
       const instead = () => own.write(key, value, ttlMs === undefined ? {} : { ttlMs })
       return attempt(() => storage.set(PREFIX + key, value, options), instead)
     },

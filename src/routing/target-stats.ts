@@ -3,7 +3,7 @@ import type { RouteTarget } from './group.ts'
 
 /** The speed and the load of targets, as this instance measures them. */
 export interface TargetStats {
-  /** Counts a request to the target as under way until `ended`. */
+  /** Counts a request to the target as under way until `end` is called. */
   begin(target: RouteTarget, stream: boolean): RunningCall
   /** Decaying average of the ms to the first event of a stream, or to the whole answer; `undefined` before the first. */
   averageOf(target: RouteTarget, stream: boolean): number | undefined
@@ -11,7 +11,7 @@ export interface TargetStats {
   p95Of(target: RouteTarget, stream: boolean): number | undefined
   /** The number of requests under way. */
   loadOf(target: RouteTarget): number
-  /** Calls `onChange` with the key of each target that is measured anew, in place of the one before. */
+  /** Calls `onChange` with the key of each target that has a new measurement. Replaces the listener before. */
   watch(onChange: (key: string, what: Measured) => void): void
 }
 
@@ -81,7 +81,7 @@ export function createTargetStats(): TargetStats {
   }
 }
 
-/** What a run is measured with. */
+/** How a call is measured. */
 interface Measuring {
   record: TargetRecord
   stream: boolean
@@ -118,7 +118,7 @@ class MeasuredCall implements RunningCall {
 
 const keys = new WeakMap<RouteTarget, string>()
 
-/** What a target is measured under. */
+/** The key of a target's measurements. */
 export function statsKeyOf(target: RouteTarget): string {
   const known = keys.get(target)
   if (known !== undefined) return known
@@ -137,11 +137,11 @@ function add(measure: Measure, ms: number): void {
 
 /** The speed and the load of targets that strategies choose by. */
 export interface Measures extends Pick<TargetStats, 'begin' | 'averageOf' | 'loadOf'> {
-  /** Brings what others have measured up to date, before a choice. Never rejects. */
+  /** Reads the measurements of other instances again, before a choice. Never rejects. */
   refresh(): Promise<void>
-  /** The others hear no more of this instance. */
+  /** Removes this instance's published measurements. */
   close(): Promise<void>
 }
 
-/** What this instance has measured alone. */
+/** The measurements of this instance alone. */
 export const ownMeasures = (stats: TargetStats): Measures => ({ ...stats, async refresh() {}, async close() {} })

@@ -1,6 +1,6 @@
 import type { Exchange, UpstreamAnswer } from '../lib/exchange.ts'
 
-/** The client's headers that are passed on to a provider of the same format. All others, credentials above all, are not. */
+/** The client's headers that are passed on to a provider of the same format. All others, above all credentials, are not passed on. */
 const towardsUpstream: ReadonlySet<string> = new Set([
   'accept',
   'anthropic-beta',
@@ -56,8 +56,8 @@ const namesIn = (connection: string | undefined) =>
         .map((name) => name.trim())
 
 /**
- * Headers of a provider that are not passed on: hop-by-hop ones, those about the transfer of the body, those that would speak for the
- * gateway, and names of accounts.
+ * Headers of a provider that are not passed on: hop-by-hop headers, those about the transfer of the body, those that clients would take for
+ * the gateway's, and names of accounts.
  */
 const withheld = new Set([
   'alt-svc',
@@ -129,11 +129,11 @@ function isOfType(said: string | undefined, mediaType: string): boolean {
   return said.startsWith(mediaType) || said.toLowerCase().includes(mediaType.slice(mediaType.indexOf('/') + 1))
 }
 
-/** The provider's id of the request; `own`: the name of its header in the client's format, which is looked at first. */
+/** The provider's id of the request; `own`: the name of its header in the client's format, which is read first. */
 export const requestIdIn = (answer: Pick<UpstreamAnswer, 'headers'>, own: string): string | undefined =>
   requestIdAmong(Object.fromEntries(answer.headers()), own)
 
-/** The same among headers that are read already, which costs less. */
+/** The provider's id of the request among headers that were read already, which costs less. */
 export function requestIdAmong(headers: Readonly<Record<string, string>>, own: string): string | undefined {
   let id = headers[own]
   for (const name of NAMES) id ??= headers[name]

@@ -36,7 +36,7 @@ export class ProviderCall implements ByteStream {
   readonly #onDeadline = () => this.#checkTime()
   #totalTimeoutMs: number
   #isOpening: boolean
-  #body: ByteStream | undefined = undefined // once there is an answer
+  #body: ByteStream | undefined = undefined // set when the headers have arrived
   #waitingSince: number | undefined = undefined
   #rejectWait: ((reason: unknown) => void) | undefined = undefined
   #stopped: { reason: unknown } | undefined = undefined
@@ -68,7 +68,7 @@ export class ProviderCall implements ByteStream {
     if (!this.#body) return NOTHING
     this.#waitingSince = this.#clock.now()
     return this.#wait(this.#body.next(), (chunk) => {
-      if (!chunk) this.#cancelDeadline() // there is nothing more to wait for
+      if (!chunk) this.#cancelDeadline() // the body is complete
       return chunk
     })
   }
@@ -93,28 +93,28 @@ export class ProviderCall implements ByteStream {
     this.#pending?.cancel(reason)
   }
 
-  /** Replaces the total time-out, once the headers are here: the stream has begun, or turned out to be none. */
+  /** Replaces the total time-out after the headers have arrived: the stream has begun, or the answer is no stream. */
   setTotalTimeout(timeoutMs: number): void {
     const isSooner = timeoutMs < this.#totalTimeoutMs
     this.#totalTimeoutMs = timeoutMs
     this.#isOpening = false
-    if (isSooner && !this.#stopped) this.#checkTime() // otherwise the deadline that comes first finds that there is more time
+    if (isSooner && !this.#stopped) this.#checkTime() // a later end is noticed by the next deadline
   }
 
-  /** What is left of the body has so long at most. */
+  /** Limits the time for the rest of the body. */
   limitRemaining(timeoutMs: number): void {
     this.#totalTimeoutMs = Math.min(this.#totalTimeoutMs, this.#clock.now() - this.#startedAt + timeoutMs)
     if (!this.#stopped) this.#checkTime()
   }
 
-  /** What `arrived` makes of the result; rejects at once when the call is cancelled first. One wait at a time. */
+  /** Resolves to what `onResult` makes of the result; rejects at once when the call is cancelled first. Only one wait at a time. */
   #wait<T, R>(work: Promise<T>, onResult: (result: T) => R): Promise<R> {
     return new Promise((resolve, reject) => {
       if (this.#stopped) reject(this.#stopped.reason)
       this.#rejectWait = reject
       work.then(
         (result) => {
-          if (this.#rejectWait === reject) this.#rejectWait = undefined // its promise keeps the result
+          if (this.#rejectWait === reject) this.#rejectWait = undefined // otherwise the promise would keep the result in memory
           this.#waitingSince = undefined
           resolve(onResult(result))
         },
@@ -126,7 +126,10 @@ export class ProviderCall implements ByteStream {
     })
   }
 
-  /** Silence counts while a chunk is waited for; a client that reads slowly is not the provider's silence. */
+  /**
+   * Cancels the call when a time-out has passed, otherwise sets the next deadline. Silence counts only while a chunk is waited for: the time
+   * that a slow client takes to read is not the provider's.
+   */
   #checkTime(): void {
     const { silenceTimeoutMs, headersTimeoutMs } = this.#limits
     const now = this.#clock.now()
@@ -176,7 +179,7 @@ export class AnswerWithBody implements UpstreamAnswer {
   }
 }
 
-/** The error that a call stands for which has failed by itself, before the headers of its answer or in its body. */
+/** The error of a call that has failed by itself, before the headers of its answer or in its body. */
 function callError(thrown: unknown, isAnswered: boolean): GatewayError {
   if (isTimeout(thrown)) return gatewayError('UPSTREAM_TIMEOUT', { message: OUT_OF_TIME })
   return isAnswered ? gatewayError('UPSTREAM_CUT', { cause: thrown }) : unreachable(thrown)
@@ -184,7 +187,7 @@ function callError(thrown: unknown, isAnswered: boolean): GatewayError {
 
 const OUT_OF_TIME = 'The provider was slower than the HTTP client of the gateway allows.'
 
-/** Does the HTTP client have a time-out of its own, shorter than the gateway's? That of undici, or of a signal. */
+/** Is this a time-out of the HTTP client itself, by undici or a signal, which was shorter than the gateway's? */
 function isTimeout(thrown: unknown): boolean {
   const cause = causeOf(thrown)
   return isObject(cause) && [cause.code, cause.name].some((said) => TIMEOUTS.test(String(said)))
@@ -193,8 +196,8 @@ function isTimeout(thrown: unknown): boolean {
 const TIMEOUTS = /^(?:UND_ERR_(?:HEADERS|BODY)_TIMEOUT|TimeoutError)$/
 
 /**
- * The failure in words that name no address: ECONNREFUSED, ENOTFOUND, a TLS code. Only a cause with such a code is kept: an error about
- * the request itself may quote a header.
+ * The error for a failed connection. Its message names the failure but no address: ECONNREFUSED, ENOTFOUND, a TLS code. Only a cause with
+ * such a code is kept: an error about the request itself may quote a header.
  */
 function unreachable(thrown: unknown): GatewayError {
   const cause = causeOf(thrown)
@@ -208,7 +211,7 @@ function unreachable(thrown: unknown): GatewayError {
 
 const causeOf = (thrown: unknown) => (thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown)
 
-/** Deno has no codes: "client error (Connect): tcp connect error: Connection refused (os error 111)". */
+/** The code for Deno's message, as Deno's errors have no codes: "client error (Connect): tcp connect error: Connection refused (os error 111)". */
 function codeInWords(cause: unknown): string | undefined {
   const [, words] = (cause instanceof Error && /client error \(Connect\)(.*)/.exec(cause.message)) || []
   if (words === undefined) return undefined

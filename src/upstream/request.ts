@@ -29,8 +29,8 @@ export interface CloudTarget {
 export type CloudCall = (request: UpstreamRequest, target: CloudTarget) => Promise<UpstreamCall>
 
 /**
- * The call to one target, with its credential added to `ask.headers`. The host always comes from the connection or the catalog, never from
- * the client: otherwise a request could send the credential to a host of its choice.
+ * The call to one target, with its credential added to `request.headers`. The host always comes from the connection or the catalog, never
+ * from the client: otherwise a request could send the credential to a host of its choice.
  */
 export function upstreamCall(
   target: ProviderTarget,
@@ -42,7 +42,7 @@ export function upstreamCall(
       message: `The connection to ${targetName(target)} has no base URL. Set providerSpecificData.baseUrl.`,
     })
   }
-  const headers = Object.assign({}, request.headers) // in half the time that the operator takes
+  const headers = Object.assign({}, request.headers) // takes half the time of the spread operator
   if (apiKey !== undefined) addCredential(headers, target.auth ?? defaultAuth(target.format), apiKey)
   const { query, body } = request
   return callBelow(target.baseUrl, { path: pathBelow(target.baseUrl, request.path), query, headers, body })
@@ -69,7 +69,7 @@ export function callBelow(base: string, { path, query, headers, body }: Upstream
   return { method: 'POST', url, headers, body }
 }
 
-/** The parts of the addresses that were found right: to parse one takes a twentieth of the time of a request. */
+/** The addresses that were checked before, since parsing one takes a twentieth of the time of a request. */
 const checked = new Set<string>()
 
 const MAX_CHECKED = 1_000

@@ -17,7 +17,7 @@ export function azureCall(
   if (TOKEN.test(apiKey)) headers.authorization = `Bearer ${apiKey}`
   else headers['api-key'] = apiKey
   const isOlder = apiVersion !== undefined && DATED.test(apiVersion)
-  // Of the older address only chats are below a deployment.
+  // With the older address only chats are below a deployment.
   const place = !isOlder ? '/v1' : isChat(path) ? `/deployments/${pathSegment(deployment ?? target.model)}` : ''
   const query = apiVersion ? `?api-version=${encodeURIComponent(apiVersion)}` : ''
   return callBelow(`${address(data)}/openai`, {

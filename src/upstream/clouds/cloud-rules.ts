@@ -11,7 +11,7 @@ export interface CloudRules {
   settings: readonly CloudSetting[]
   /** The problem with the settings, if any; some credentials make settings unnecessary. */
   settingsProblem(data: ProviderSpecificData, apiKey: string | undefined): string | undefined
-  /** May the credential be a JSON file? */
+  /** May the credential be the text of a JSON file? */
   takesJson?: true
   credentialProblem(apiKey: string): string | undefined
 }

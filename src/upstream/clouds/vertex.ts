@@ -18,7 +18,7 @@ function claudeOnVertex({ path, headers: all, body }: UpstreamRequest, model: st
   const text = withoutScopes(typeof body === 'string' ? body : decodeUtf8Lenient(body))
   const version = { anthropic_version: 'vertex-2023-10-16' }
   if (path.endsWith('/count_tokens')) {
-    // It has a model of its own, and knows no betas.
+    // Vertex counts tokens by a model of its own, and without betas.
     const counted = withMembers(text, { without: REFUSED, added: version })
     return { path: `${PUBLISHER}/count-tokens:rawPredict`, headers, body: counted }
   }
