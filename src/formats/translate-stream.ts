@@ -9,7 +9,7 @@ import type { EndEvent, StartEvent, StreamEvent } from './canonical/stream.ts'
 import { kindOfStatus, meaningOf } from './errors/kinds.ts'
 import type { ReadContext, Translator, UpstreamTranslator, WriteContext } from './translator.ts'
 
-/** What a stream is translated from and to. */
+/** The formats of a translated stream. */
 export interface StreamTranslation {
   /** The provider's format. */
   from: UpstreamTranslator
@@ -31,7 +31,7 @@ interface StreamTranslator {
   end(): void
   /** Ends the client's stream with this error. */
   fail(error: CanonicalError): void
-  /** What to send to the client while the provider is silent. */
+  /** The text to send to the client while the provider is silent. */
   keepAlive(): string
 }
 
@@ -89,7 +89,7 @@ export function gatherStream(events: readonly SseEvent[], { from, read, candidat
     if (event.type === 'start') start = event
     else if (event.type === 'end') end = event
     else if (event.type === 'error')
-      message = event.error.code?.startsWith('UPSTREAM_') ? event.error.message : message // the gateway's own words
+      message = event.error.code?.startsWith('UPSTREAM_') ? event.error.message : message // a message of the gateway itself
     else parts.take(event)
   }
 

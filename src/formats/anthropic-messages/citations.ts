@@ -5,7 +5,7 @@ import { defined, textIn } from '../canonical/values.ts'
 import type { ResponseWarnings } from '../canonical/warnings.ts'
 import type { WireCitation, WireCitationParam } from './wire.ts'
 
-/** `citations` of a text block. Those of an unknown kind are left out and reported to `responseWarnings`. */
+/** Parses `citations` of a text block. Citations of an unknown kind are left out and reported to `responseWarnings`. */
 export function parseCitations(citations: unknown, responseWarnings?: ResponseWarnings): Citation[] | undefined {
   if (!Array.isArray(citations)) return undefined
   const parsed = citations.flatMap((citation: unknown) => (isObject(citation) ? (parseCitation(citation) ?? []) : []))
@@ -29,7 +29,7 @@ export function parseCitation(citation: JsonObject): Citation | undefined {
   })
 }
 
-/** What the fields of the place are called, by the type of the citation. */
+/** The names of the fields for the place, by the type of the citation. */
 const units: Readonly<Record<string, keyof typeof places>> = {
   char_location: 'char_index',
   page_location: 'page_number',
@@ -39,7 +39,7 @@ const units: Readonly<Record<string, keyof typeof places>> = {
 
 const places = { char_index: 'character', page_number: 'page', block_index: 'block' } as const
 
-/** A citation for a client. The format cannot cite a file that is not among the documents of the request. */
+/** Writes a citation for a client. The format cannot cite a file that is not among the documents of the request. */
 export function wireCitation(citation: Citation, responseWarnings: ResponseWarnings): WireCitation | undefined {
   const { url, quote = '', fileId = null } = citation
   if (url !== undefined) {
@@ -51,7 +51,7 @@ export function wireCitation(citation: Citation, responseWarnings: ResponseWarni
   return param && { ...param, file_id: fileId }
 }
 
-/** A citation in an earlier answer. One of a web page is left out: it needs the encrypted index of its own answer. */
+/** Writes a citation in an earlier answer. A citation of a web page is left out, since it needs the encrypted index of its own answer. */
 export function wireCitationParam({ title, quote, document, place }: Citation): WireCitationParam | undefined {
   if (document === undefined || !place) return undefined
   const { start, end } = place

@@ -15,7 +15,7 @@ export const messageErrors: FormatErrors = {
   bodyOf: (error) => ({ type: 'error', error }),
 }
 
-/** Anthropic's envelope; its clients read the type. */
+/** Writes Anthropic's envelope of an error, of which its clients read the type. */
 function body({ status, code, message }: ErrorFacts): object {
   const type = typeOfStatus[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
   return {
@@ -49,11 +49,11 @@ const typeOfStatus: Record<number, string> = {
   529: 'overloaded_error',
 }
 
-/** A provider's error response; the code is the finest that the error has. */
+/** Parses a provider's error response; the code is the most specific one in it. */
 export const parseError = (answer: ErrorAnswer): CanonicalError =>
   withCode(parseProviderError(answer), isObject(answer.body) ? answer.body.error : undefined)
 
-/** The error in an event of a stream. */
+/** Parses the error in an event of a stream. */
 export const streamError = (error: unknown): CanonicalError => withCode(parseEmbeddedError(error), error)
 
 function withCode(parsed: CanonicalError, error: unknown): CanonicalError {
@@ -64,8 +64,8 @@ function withCode(parsed: CanonicalError, error: unknown): CanonicalError {
 }
 
 /**
- * An error for Anthropic's clients. They retry on 408, 409, 429 and 5xx unless `x-should-retry` is false; Claude Code shortens the conversation
- * when the message is that the prompt is too long.
+ * Writes an error for Anthropic's clients. They retry on 408, 409, 429 and 5xx unless `x-should-retry` is false; Claude Code shortens the
+ * conversation when the message is that the prompt is too long.
  */
 export function writeError(error: CanonicalError): {
   status: number
@@ -83,7 +83,7 @@ export function writeError(error: CanonicalError): {
     body: {
       type: 'error',
       error: { type, message: kind === 'context-overflow' ? overflowMessage(message) : message },
-      request_id: null, // in the header, where the provider named it
+      request_id: null, // the header has the id, if the provider has named one
     },
   }
 }

@@ -7,7 +7,7 @@ import type { Warnings } from '../canonical/warnings.ts'
 import type { TargetContext } from '../translator.ts'
 import type { WireCounts, WireMarked, WireStop, WireStopReason, WireUsage } from './wire.ts'
 
-/** By `stop_reason` of a provider; any other one is a plain end. */
+/** The finish reasons by a provider's `stop_reason`; any other one is a normal end. */
 const finishReasons = new Map<string, FinishReason>(
   Object.entries({
     end_turn: 'stop',
@@ -20,7 +20,7 @@ const finishReasons = new Map<string, FinishReason>(
   } satisfies Record<WireStopReason, FinishReason>),
 )
 
-/** `stop_reason` for a client. */
+/** The `stop_reason` for a client. */
 const stopReasons: Readonly<Record<FinishReason, WireStopReason>> = {
   stop: 'end_turn',
   'stop-sequence': 'stop_sequence',
@@ -32,7 +32,7 @@ const stopReasons: Readonly<Record<FinishReason, WireStopReason>> = {
   'malformed-call': 'end_turn',
 }
 
-/** How an answer ended, out of a message or of the last delta of its stream; undefined while it has not. */
+/** Parses how an answer ended, from a message or from the last delta of its stream; `undefined` while it has not ended. */
 export function parseStop({ stop_reason, stop_sequence, stop_details }: JsonObject): Finish | undefined {
   if (typeof stop_reason !== 'string' || stop_reason === '') return undefined
   const finish: Finish = { reason: finishReasons.get(stop_reason) ?? 'stop' }
@@ -42,7 +42,7 @@ export function parseStop({ stop_reason, stop_sequence, stop_details }: JsonObje
   return finish
 }
 
-/** How an answer ended, for a client. An answer with a refusal in it is refused, even if the provider reported a plain end. */
+/** Writes how an answer ended. An answer that contains a refusal is refused, even if the provider has reported a normal end. */
 export function wireStop({ reason, stopSequence, explanation }: Finish, hasRefusal: boolean): WireStop {
   const isRefusal = reason === 'content-filter' || (reason === 'stop' && hasRefusal)
   return {
@@ -52,7 +52,7 @@ export function wireStop({ reason, stopSequence, explanation }: Finish, hasRefus
   }
 }
 
-/** The counts of the last delta of a stream; clients add up the three of the input. */
+/** Writes the counts in the last delta of a stream; clients add up the three counts of the input. */
 export function wireCounts(usage: TokenUsage): WireCounts {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
   const read = Math.min(cacheReadTokens, inputTokens)
@@ -67,7 +67,7 @@ export function wireCounts(usage: TokenUsage): WireCounts {
   }
 }
 
-/** The counts of a whole message. */
+/** Writes the counts of a whole message. */
 export function wireUsage(usage: TokenUsage, tier?: string): WireUsage {
   return {
     ...wireCounts(usage),
@@ -78,20 +78,20 @@ export function wireUsage(usage: TokenUsage, tier?: string): WireUsage {
   }
 }
 
-/** The service tier of an answer, from its usage. */
+/** Parses the service tier of an answer from its usage. */
 export function parseTier(usage: unknown): string | undefined {
   const tier = isObject(usage) ? usage.service_tier : undefined
   if (typeof tier !== 'string') return undefined
   return tier === 'standard' ? 'default' : tier
 }
 
-/** The service tier for a client; null for one that Anthropic does not have. */
+/** Writes the service tier for a client; null for a tier that Anthropic does not have. */
 function wireTier(tier: string | undefined): WireUsage['service_tier'] {
   if (tier === 'default') return 'standard'
   return tier === 'priority' || tier === 'batch' ? tier : null
 }
 
-/** `cache_control` of a client's block. Its `scope` concerns Anthropic only. */
+/** Parses `cache_control` of a client's block. Its `scope` concerns Anthropic only. */
 export function parseMark(fields: Fields, warnings: Warnings): CacheMark | undefined {
   const mark = fields.fields('cache_control')
   if (!mark) return undefined
@@ -101,7 +101,7 @@ export function parseMark(fields: Fields, warnings: Warnings): CacheMark | undef
   return cache
 }
 
-/** `cache_control` for a provider. A longer time than Anthropic has becomes its longest. */
+/** Writes `cache_control` for a provider. A time that is longer than Anthropic allows becomes the longest allowed one. */
 export function wireMark(cache: CacheMark | undefined, { traits, warnings }: TargetContext): WireMarked {
   if (!cache || traits.cacheMarks !== 'cache_control') return {}
   const { ttl } = cache
@@ -114,7 +114,7 @@ export function wireMark(cache: CacheMark | undefined, { traits, warnings }: Tar
 export const queryOf = (input: unknown): string => (isObject(input) ? textOrEmpty(input.query) : '')
 
 /**
- * A web search with its results. `queries` holds the queries of searches without results so far, by id. A failed search has no results. The
+ * Parses the results of a web search. `queries`: the queries of searches that have no results yet, by id. A failed search has no results. The
  * text of the pages is encrypted for Anthropic.
  */
 export function parseSearchResults(block: JsonObject, queries: Map<string, string>): ServerToolPart {

@@ -4,8 +4,9 @@ import { withMember } from '../../lib/json-scan.ts'
 import { createSseParser, eventText, type SseEvent, splitEvents } from '../../lib/sse.ts'
 
 /**
- * Makes a stream one message: drops a second `message_start`, at which Anthropic's clients throw, gives blocks after it that begin with index 0
- * again the next free index, and drops everything after the end of the message. All other events stay unchanged, byte for byte.
+ * Makes a function that keeps a stream to one message. It drops a second `message_start`, at which Anthropic's clients throw, gives later
+ * blocks that begin with index 0 again the next free index, and drops everything after the end of the message. All other events stay
+ * unchanged, byte for byte.
  */
 export function createMessageKeeper(): (events: Uint8Array) => Uint8Array {
   const mayMatter = createFinder(['_start"', '_stop"'])
@@ -79,7 +80,7 @@ function eventIn(bytes: Uint8Array): SseEvent | undefined {
   return found
 }
 
-/** The event under another index of its block; unchanged where it has that. */
+/** The event with another index of its block; unchanged if it has that index already. */
 function moved(bytes: Uint8Array, { event, data }: SseEvent, place: number): Uint8Array {
   const message = tryParseJson(data)
   if (isObject(message) && message.index === place) return bytes

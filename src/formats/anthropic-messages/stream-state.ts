@@ -8,7 +8,7 @@ import { newStreamProgress, type StreamState } from '../format.ts'
 /** An event that clients of the format ignore. */
 export const KEEP_ALIVE = 'event: ping\ndata: {"type": "ping"}\n\n'
 
-/** Anthropic's `usage`: its input counts are disjoint, ours include the cached tokens. */
+/** Parses Anthropic's `usage`. Its three input counts are separate; the canonical input count includes the cached tokens. */
 export function messageUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
@@ -39,7 +39,7 @@ export function createMessageStreamState(): StreamState {
 
   function observe({ event, data }: SseEvent) {
     const message = tryParseJson(data)
-    if (!isObject(message)) return // no event that a client could read
+    if (!isObject(message)) return // holds nothing that a client could read
     switch (message.type ?? event) {
       case 'ping':
         return

@@ -9,7 +9,7 @@ import { parseAnswer, parseCount } from './provider/answer.ts'
 import { writeCountRequest, writeRequest } from './provider/request.ts'
 import { createReader } from './provider/stream.ts'
 
-/** What Anthropic calls the options. */
+/** Anthropic's names of the options. */
 const optionNames: Partial<Record<OptionName, string>> = {
   cacheOptions: 'cache_control',
   endUser: 'metadata.user_id',
@@ -23,10 +23,10 @@ const optionNames: Partial<Record<OptionName, string>> = {
   topP: 'top_p',
 }
 
-/** Anthropic Messages, to and from the canonical form. */
+/** Translates Anthropic Messages to the canonical form and back. */
 export const messagesTranslator: Translator = {
   traits: traits(),
-  carries: new Set(Object.keys(optionNames) as OptionName[]), // its type says so
+  carries: new Set(Object.keys(optionNames) as OptionName[]), // by its type, the keys are all option names
   fieldNames: {
     ...optionNames,
     toolChoice: 'tool_choice',
@@ -47,7 +47,7 @@ export const messagesTranslator: Translator = {
   writeError,
 }
 
-/** What the format itself has room for; models of Anthropic and the vendors that follow it take less of it. */
+/** The traits of the format itself; the models of Anthropic and of compatible vendors accept less. */
 function traits(): Traits {
   return {
     ...baseTraits,

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts'
 
 /*
- * What the writers of this format produce; a test checks it against the types of Anthropic's own client. Type aliases, so that they are
- * JSON objects too.
+ * The JSON that is written in this format; a test compares it with the types of Anthropic's own client. Type aliases, so that they are JSON
+ * objects too.
  */
 
 /** Who called a tool: always the model itself. */
@@ -10,7 +10,7 @@ type WireCaller = { type: 'direct' }
 
 type DocumentCitation = { cited_text: string; document_index: number; document_title: string | null }
 
-/** A citation in a request; one in an answer has the id of the file as well. */
+/** A citation in a request; a citation in an answer also has the id of the file. */
 export type WireCitationParam =
   | (DocumentCitation & { type: 'char_location'; start_char_index: number; end_char_index: number })
   | (DocumentCitation & { type: 'page_location'; start_page_number: number; end_page_number: number })
@@ -28,7 +28,7 @@ type WireWebCitation = {
 
 export type WireThinking = { type: 'thinking'; thinking: string; signature: string }
 export type WireRedacted = { type: 'redacted_thinking'; data: string }
-/** A text that cites nothing has no `citations` in a whole answer, as Anthropic leaves them out: AI SDK 5 and 6 refuse null there. */
+/** A text. In a whole answer it has no `citations` if it cites nothing, as in Anthropic's own answers: AI SDK 5 and 6 refuse null there. */
 export type WireText = { type: 'text'; text: string; citations?: WireCitation[] }
 /** A text as it starts in a stream: its citations come later. */
 export type WireTextStart = { type: 'text'; text: ''; citations: null }
@@ -88,7 +88,7 @@ export type WireCounts = {
   server_tool_use: null
 }
 
-/** Counts of the input that stay as the start of the stream had them. */
+/** Counts of the input that are null, so that those of the start of the stream stay valid. */
 type WireUnknownCounts = Omit<WireCounts, UnknownCount> & { [K in UnknownCount]: null }
 type UnknownCount = 'input_tokens' | 'cache_creation_input_tokens' | 'cache_read_input_tokens'
 
@@ -99,7 +99,7 @@ export type WireUsage = WireCounts & {
   speed: null
 }
 
-/** An answer. The fields that are always null are there because Anthropic's clients rely on them. */
+/** An answer. Some fields are always null, since Anthropic's clients expect them. */
 export type WireMessage = {
   id: string
   type: 'message'
@@ -111,7 +111,7 @@ export type WireMessage = {
   usage: WireUsage
 } & (WireStop | WireStart)
 
-/** The fields of the end, as long as there is none. */
+/** The fields about the end, before the answer has ended. */
 type WireStart = { stop_reason: null; stop_sequence: null; stop_details: null }
 
 export type WireDelta =
@@ -145,7 +145,7 @@ export type WireDocumentSource =
 
 export type WireTextParam = { type: 'text'; text: string; citations?: WireCitationParam[] } & WireMarked
 
-/** What a user's message or a tool's result holds. */
+/** A block in a user's message or a tool's result. */
 export type WireUserBlock =
   | WireTextParam
   | ({ type: 'image'; source: WireImageSource } & WireMarked)
@@ -217,7 +217,7 @@ export type WireOutputConfig = {
   format?: { type: 'json_schema'; schema: JsonObject }
 }
 
-/** A request, but for its stream. */
+/** A request, without the field `stream`. */
 export type WireRequest = {
   model: string
   max_tokens: number
@@ -238,7 +238,7 @@ export type WireRequest = {
   stream?: true
 }
 
-/** A request for the count of its tokens. */
+/** A request to count tokens. */
 export type WireCountRequest = Pick<
   WireRequest,
   'model' | 'system' | 'messages' | 'tools' | 'tool_choice' | 'thinking' | 'output_config' | 'cache_control'

@@ -14,14 +14,14 @@ export function readError(body: unknown): { message?: string; code?: string } {
   return isContextOverflow(readProviderError(body)) ? { message, code: 'context_length_exceeded' } : { message }
 }
 
-/** A provider's error response; its kind is in a header. */
+/** Parses a provider's error response; its kind is in a header. */
 export function parseError(answer: ErrorAnswer): CanonicalError {
   const { code = answer.header('x-amzn-errortype')?.split(':')[0], ...found } = readError(answer.body)
   const error = { ...parseProviderError(answer), ...found }
   return code === undefined || found.message === undefined ? error : { ...error, code }
 }
 
-/** An exception in a stream as an error with a status; undefined for every other event. */
+/** The exception in an event of a stream, as an error with a status; `undefined` for every other event. */
 export function exceptionIn(event: string | undefined, data: string): EmbeddedError | undefined {
   if (!event?.endsWith('Exception')) return undefined
   const error = tryParseJson(data)
@@ -30,13 +30,13 @@ export function exceptionIn(event: string | undefined, data: string): EmbeddedEr
   return { message, status: statusInWords(status, readProviderError(error)), error }
 }
 
-/** An exception in a stream in the canonical form. */
+/** Converts an exception in a stream to the canonical form. */
 export function streamError(source: EmbeddedError): CanonicalError {
   const { message, status, error } = source
   return { kind: meaningOf(kindOf(status, readProviderError(error))).error, status, message, source }
 }
 
-/** The statuses that Converse has for the same errors outside of streams; a failure of the model is no fault of the request. */
+/** The statuses of the same errors outside of streams. A failure of the model is not the fault of the request. */
 const STATUSES: Readonly<Record<string, number>> = {
   accessDeniedException: 403,
   internalServerException: 500,
@@ -60,8 +60,8 @@ export const converseErrors: ErrorReader = {
 }
 
 /**
- * Tokens are counted for some models only, under their own ids, and with a permission. An error about that is no fault of the request, and does
- * not concern the model, which may be reached by a profile alone.
+ * The words of errors which say that tokens cannot be counted. Converse counts them for some models only, under their own ids, and with a
+ * permission. Such an error is not the fault of the request, and does not mean that the model cannot be called.
  */
 const NO_COUNTER =
   /support counting tokens|\bbedrock:CountTokens\b|\bprovided model identifier\b|\bwith on-demand throughput\b/i

@@ -2,18 +2,18 @@ import { gatewayError } from '../../errors.ts'
 import { crc32, decodeUtf8Lenient } from '../../lib/bytes.ts'
 import { eventTooLong, MAX_EVENT, type SseEvent, type StreamFraming } from '../../lib/sse.ts'
 
-/** Total length, length of the headers, checksum of both. */
+/** The length of a prelude: the total length, the length of the headers, and the checksum of both. */
 const PRELUDE = 12
-/** A prelude and the checksum of it all. */
+/** The shortest frame: a prelude, and the checksum of the frame. */
 const LEAST = PRELUDE + 4
 
 /**
- * The frames of `application/vnd.amazon.eventstream`, each as an event under its type with its payload as data. Throws `UPSTREAM_INVALID` on
- * a wrong checksum or length, and on a frame of more than 16 MiB; nothing but the frame under way is kept.
+ * Divides `application/vnd.amazon.eventstream` into frames. Each becomes an event, with its type as the name and its payload as the data.
+ * Throws `UPSTREAM_INVALID` on a wrong checksum or length, and on a frame of more than 16 MiB; only the incomplete frame is kept in memory.
  */
 export const eventStreamFraming: StreamFraming = (onEvent) => {
   const prelude = new Uint8Array(PRELUDE)
-  let frame: Uint8Array = prelude // the prelude first, until the length is known
+  let frame: Uint8Array = prelude // first the prelude, which has the length of the frame
   let filled = 0
 
   return {
@@ -44,7 +44,7 @@ const uint32 = (bytes: Uint8Array, at: number): number => viewOf(bytes).getUint3
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** The length of a frame, whose prelude must have the right checksum. */
+/** The length of a frame. Throws unless its prelude has the right checksum. */
 function lengthOf(prelude: Uint8Array): number {
   if (crc32(prelude.subarray(0, 8)) !== uint32(prelude, 8)) throw damaged()
   const total = uint32(prelude, 0)
@@ -71,7 +71,7 @@ function eventOf(frame: Uint8Array): SseEvent {
   }
 }
 
-/** Sizes of header values by type; text and bytes have a length of their own. */
+/** The sizes of header values by type; texts and bytes have a length of their own. */
 const SIZES = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]
 const TEXT = 7
 

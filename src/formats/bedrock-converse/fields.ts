@@ -3,7 +3,7 @@ import type { Finish, FinishReason, TokenUsage } from '../canonical/answer.ts'
 import { tokenCount } from '../canonical/values.ts'
 import type { EmbeddedError } from '../format.ts'
 
-/** By `stopReason`; any other one is a plain end. */
+/** The finish reasons by `stopReason`; any other one is a normal end. */
 const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ['end_turn', 'stop'],
   ['tool_use', 'tool-calls'],
@@ -17,7 +17,7 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Finis
   ['malformed_tool_use', 'malformed-call'],
 ])
 
-/** How an answer ended, from a whole one or from `messageStop`. The stop sequence that matched is among the model's own fields. */
+/** Parses how an answer ended, from a whole answer or from `messageStop`. The stop sequence that matched is among the model's own fields. */
 export function parseStop(stopReason: unknown, ownFields: unknown): Finish {
   const finish: Finish = { reason: finishReasons.get(stopReason) ?? 'stop' }
   const sequence = isObject(ownFields) ? ownFields.stop_sequence : undefined
@@ -31,7 +31,7 @@ export const brokenBy = (stopReason: unknown): EmbeddedError | undefined =>
     ? { class: 'content', status: 502, message: `The model's answer is broken: ${stopReason}.` }
     : undefined
 
-/** `usage` of Converse: its input counts are disjoint, ours include the cached tokens. */
+/** Parses `usage` of Converse. Its input counts are separate; the canonical input count includes the cached tokens. */
 export function converseUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
   const cacheReadTokens = tokenCount(usage.cacheReadInputTokens)

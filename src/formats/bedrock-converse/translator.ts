@@ -5,7 +5,7 @@ import { parseAnswer, parseCount } from './provider/answer.ts'
 import { writeCountRequest, writeRequest } from './provider/request.ts'
 import { createReader } from './provider/stream.ts'
 
-/** Converse, from the canonical form and back. Its traits are those of a model that nothing is known of. */
+/** Translates the canonical form to Converse and back. Its traits are those of an unknown model. */
 export const converseTranslator: UpstreamTranslator = {
   traits: {
     ...baseTraits,

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts'
 
 /*
- * What is sent to Converse, as its reference has it (AWS SDK: `ConverseCommandInput`); bytes are base64 in JSON. Every block has exactly one
- * of its fields.
+ * The JSON that is sent to Converse, as in its reference (AWS SDK: `ConverseCommandInput`); bytes are base64 in JSON. Every block has exactly
+ * one of its fields.
  */
 
 export type WireText = { text: string }

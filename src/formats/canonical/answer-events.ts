@@ -3,7 +3,7 @@ import type { AssistantPart, Citation, TokenLogprob } from './parts.ts'
 import type { OpaqueState } from './state.ts'
 import type { PartEvent, StreamEvent } from './stream.ts'
 
-/** A whole answer as stream events. */
+/** Converts a whole answer to stream events. */
 export function answerEvents({ id, model, choices, usage }: Answer): StreamEvent[] {
   const events: StreamEvent[] = [{ type: 'start', ...(id && { id }), ...(model && { model }) }]
   let key = 0
@@ -28,7 +28,7 @@ function* partEvents(
   yield { type: 'part-end', key }
 }
 
-/** The start of a part, and the text that follows as deltas. */
+/** Divides a part into its start, and the text that follows in deltas. */
 function opened(part: AssistantPart): { started: AssistantPart; text: string } {
   switch (part.type) {
     case 'text': {
@@ -60,7 +60,7 @@ interface GatheredParts {
 interface GatheredPart {
   candidate: number
   part: AssistantPart
-  /** Joined once, at the end: the arguments of a call may come in many thousands of deltas. */
+  /** The texts of the deltas, which are joined once at the end: the arguments of a call may come in many thousands of deltas. */
   texts: string[]
   logprobs: TokenLogprob[][]
   citations: Citation[]

@@ -35,7 +35,7 @@ export type FinishReason =
   | 'length'
   | 'context-window'
   | 'content-filter'
-  | 'pause' // a tool that runs at the provider is still at work
+  | 'pause' // a tool that runs at the provider has not finished
   | 'malformed-call'
 
 /**
@@ -48,7 +48,7 @@ export function settleFinish(finish: Finish | undefined, hasToolCalls: boolean):
   return { ...finish, reason }
 }
 
-/** Warns of what a format cannot express about an end: which of several stop sequences matched, and the explanation of a refusal. */
+/** Warns of facts about the end that a format cannot express: which of several stop sequences matched, and the explanation of a refusal. */
 export function warnOfLostEnd(
   { stopSequence, explanation }: Finish,
   { options }: CanonicalRequest,

@@ -12,7 +12,10 @@ const RAW = '_raw'
  */
 export const argumentsOf = (text: string): JsonObject => objectOf(text, refuseDeepAnswer)
 
-/** The same for a call in a request. Throws `INVALID_REQUEST` that names the call when its arguments nest deeper than 64 levels. */
+/**
+ * The arguments of a call in a request as an object, as `argumentsOf`. Throws `INVALID_REQUEST`, naming the call, when they nest deeper than
+ * 64 levels.
+ */
 export const requestArguments = (part: ToolCallPart, warnings: Warnings): JsonObject =>
   objectOf(part.arguments, () =>
     warnings.refuse(warnings.pathOf(part, 'turns'), `the arguments of the call nest deeper than ${MAX_DEPTH} levels.`),
@@ -25,7 +28,7 @@ function objectOf(text: string, refuse: () => never): JsonObject {
   return isObject(value) ? value : { [RAW]: text }
 }
 
-/** What some models write where there are no arguments. */
+/** Is this a text that some models write when a call has no arguments? */
 export const isNoArguments = (text: string): boolean => text === '{}' || text === 'null'
 
 /** The arguments of a call as text, from an object. Throws `UPSTREAM_INVALID` when the object nests deeper than 64 levels. */

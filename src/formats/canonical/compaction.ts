@@ -32,8 +32,8 @@ export const keptTokens = (compact: CompactionMode | undefined): number =>
 const KEPT_TOKENS = 64_000
 
 /**
- * The last entries of a list that fit into `budget`, in estimated tokens. The last counted entry is always kept, and so are all that are not
- * `counted`.
+ * Keeps the last entries of a list that fit into `budget`, in estimated tokens. The last counted entry is always kept, and so are all entries
+ * for which `counted` is false.
  */
 export function keepLast<T extends object>(list: readonly T[], budget: number, counted: (one: T) => boolean): T[] {
   const last = list.findLast(counted)
@@ -120,7 +120,7 @@ function resultsAsText({ results }: ToolTurn, names: ReadonlyMap<string, string>
   return { role: 'user', content }
 }
 
-/** The request with its conversation replaced by the summary. */
+/** Makes the request that goes on after a compaction: its conversation is replaced by the summary. */
 export const continuedRequest = (asked: CanonicalRequest, summary: string): CanonicalRequest => ({
   ...asked,
   turns: compactedTurns(asked.turns, summary, keptTokens(asked.compact)),
@@ -135,13 +135,13 @@ export function summaryIn({ choices }: Answer): string {
 
 const NO_SUMMARY = 'The model wrote no summary of the conversation.'
 
-/** The answer to `summaryRequest` as a compaction and nothing else. Throws `UPSTREAM_INVALID` when it has no text. */
+/** Converts the answer to `summaryRequest` to a compaction alone. Throws `UPSTREAM_INVALID` when it has no text. */
 export const asCompaction = (answer: Answer): Answer => ({
   ...answer,
   choices: [{ content: [{ type: 'compaction', text: summaryIn(answer) }], finish: { reason: 'stop' } }],
 })
 
-/** `asCompaction` for a stream; one without a text ends with an error. */
+/** `asCompaction` for a stream; a stream without text ends with an error. */
 export function asCompactionStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   const texts = new Set<number>()
   let isStarted = false

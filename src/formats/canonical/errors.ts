@@ -18,15 +18,15 @@ export type ErrorKind =
 /** An error in the canonical form. */
 export interface CanonicalError {
   kind: ErrorKind
-  /** The HTTP status that it had or stands for. Writers may use another one for its kind. */
+  /** The HTTP status of the error, or the one that it stands for. Writers may use another status for its kind. */
   status: number
   message: string
-  /** The provider's or the gateway's code. */
+  /** The code of the provider or the gateway. */
   code?: string
   /** The field of the request that is at fault, as the client calls it. */
   param?: string
   retryAfterMs?: number
-  /** What it was read from, in a stream, for the health of its target. Never sent: it may quote a credential. */
+  /** The error of a stream from which it was read, for the health of its target. Never sent to clients, since it may quote a credential. */
   source?: EmbeddedError
 }
 
@@ -41,7 +41,7 @@ export interface EmbeddedError {
   class?: 'content'
 }
 
-/** The code of an answer that the model itself made invalid, which says nothing against the provider. */
+/** The code of an answer that is invalid by the model's fault, which does not count against the provider. */
 export const MALFORMED_CALL = 'MALFORMED_FUNCTION_CALL'
 
 /**

@@ -3,15 +3,15 @@ import { isObject, isUnsafelyDeep, type JsonObject, MAX_DEPTH, tryParseJson } fr
 import { withoutTrailing } from '../../lib/urls.ts'
 
 /*
- * A number of JSON may have more digits than a number of JavaScript: ids of 64 bits do. Such ones are kept as their text
- * (https://github.com/tc39/proposal-json-parse-with-source), which `JSON.stringify` writes as it was; where the runtime knows nothing of
- * that, as Node 20, they are rounded.
+ * A number in JSON may have more digits than a JavaScript number can hold, as ids of 64 bits do. Such numbers are kept as their text
+ * (https://github.com/tc39/proposal-json-parse-with-source), which `JSON.stringify` writes unchanged. In runtimes without that feature, such
+ * as Node 20, they are rounded.
  */
 
 /** Like `tryParseJson`, but integers that a JavaScript number cannot hold are kept as raw JSON. */
 export const parseExactly = (text: string): unknown => parseKeeping(text, isRounded)
 
-/** The same for values that are only passed on, where fractions are kept as well. */
+/** Like `parseExactly`, for values that are only passed on: fractions are kept as raw JSON as well. */
 export const parseOpaque = (text: string): unknown => parseKeeping(text, (value, source) => !isSame(value, source))
 
 /** The object parsed from `text`, again if some of its integers were rounded. */
@@ -20,7 +20,7 @@ export function exactObject(text: string, parsed: JsonObject): JsonObject {
   return isObject(exact) ? exact : parsed
 }
 
-/** Is it a number that was kept as raw JSON? */
+/** Is this a number that was kept as raw JSON? */
 export const isExactNumber = (value: unknown): value is { rawJSON: string } =>
   typeof value === 'object' && value !== null && (json.isRawJSON?.(value) ?? false)
 
@@ -44,7 +44,7 @@ function parseKeeping(text: string, isLost: (value: number, source: string) => b
   }
 }
 
-/** Numbers that may have too many digits. Most have not, and few texts contain any. */
+/** Finds numbers that may have too many digits, which few texts contain. */
 const CANDIDATE = /[:,[\s]-?\d(?:[\d.]{15}|[\d.]*[eE]\+?\d{3})/
 
 /** Numbers of up to this many characters are always exact. */
@@ -56,7 +56,7 @@ const isRounded = (value: number, source: string): boolean =>
 const isSame = (value: number, source: string): boolean =>
   Number.isFinite(value) && (String(value) === source || plain(String(value)) === plain(source))
 
-/** The significant digits and the exponent. */
+/** The significant digits and the exponent of a number. */
 function plain(source: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? []
@@ -65,7 +65,7 @@ function plain(source: string): string {
   return `${sign}${digits.replace(/^0+/, '')}e${digits === '' ? 0 : Number(exponent) - fraction.length + zeros}`
 }
 
-/** Refuses JSON of a provider's answer. */
+/** Throws the error for JSON in a provider's answer that nests too deep. */
 export function refuseDeepAnswer(): never {
   throw gatewayError('UPSTREAM_INVALID', {
     message: `The provider sent JSON that nests deeper than ${MAX_DEPTH} levels.`,

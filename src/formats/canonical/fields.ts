@@ -8,7 +8,7 @@ import type { Warnings } from './warnings.ts'
  */
 export interface Fields {
   readonly value: JsonObject
-  /** Its path: `messages[2]`. */
+  /** The path of the object: `messages[2]`. */
   readonly at: string
   /** The path of a member: `messages[2].name`. */
   path(name: string): string
@@ -18,7 +18,7 @@ export interface Fields {
   object(name: string): JsonObject | undefined
   /** An object of strings, such as `metadata`; any other value in it is refused. */
   textsByName(name: string): Record<string, string> | undefined
-  /** The same of numbers. */
+  /** An object of numbers; any other value in it is refused. */
   numbersByName(name: string): Record<string, number> | undefined
   /** The members of an inner object. */
   fields(name: string): Fields | undefined

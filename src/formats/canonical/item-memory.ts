@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 
 /**
- * The items of answers that this gateway wrote, for clients that refer to them by their ids alone (`item_reference` of OpenAI Responses).
- * Separate for each owner, in process memory; the oldest are evicted first.
+ * The items of answers that this gateway has written, for clients that refer to them by their ids alone (`item_reference` of OpenAI
+ * Responses). Separate for each owner, in process memory; the oldest are evicted first.
  */
 export interface ItemMemory {
   /** Remembers an item, as its JSON, under its id. */

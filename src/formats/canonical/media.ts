@@ -51,13 +51,13 @@ function decode(text: string): string {
   }
 }
 
-/** In characters: the part of a data URL before its comma. */
+/** The longest part of a data URL before its comma, in characters. */
 const MAX_HEAD = 200
 
-/** Is it a file that Google stores for one of its customers, which no other provider can read? */
+/** Is this the address of a file that Google stores for a customer, which no other provider can read? */
 export const isGoogleFile = (url: string): boolean => GOOGLE_FILE.test(url)
 
-/** Is it a video at YouTube, which Google's models read by its address and which cannot be downloaded? */
+/** Is this the address of a video at YouTube, which Google's models read by its address and which cannot be downloaded? */
 export const isAtYouTube = (url: string): boolean => YOUTUBE.test(url)
 
 const GOOGLE_FILE = /^(?:gs:|https?:\/\/[a-z0-9.-]*googleapis\.com\/v[^/]*\/files\/)/i

@@ -9,7 +9,7 @@ export interface OwnForm {
   value: JsonObject
 }
 
-/** A mark up to which the provider is to cache the prompt. */
+/** A mark: the provider is to cache the prompt up to here. */
 export interface CacheMark {
   ttl?: '5m' | '30m' | '1h' | '12h'
 }
@@ -59,7 +59,7 @@ export interface VideoPart {
   type: 'video'
   source: MediaSource
   fps?: number
-  /** As Google writes durations: `1.5s`. */
+  /** A duration in Google's form: `1.5s`. */
   startOffset?: string
   endOffset?: string
 }
@@ -115,7 +115,7 @@ export interface ServerToolPart {
 /** Replaces the conversation before it: a summary by the gateway, or one that OpenAI has encrypted. */
 export interface CompactionPart {
   type: 'compaction'
-  /** Empty when it is encrypted. */
+  /** The summary; empty when it is encrypted. */
   text: string
   encrypted?: { data: string; id?: string }
 }

@@ -24,7 +24,7 @@ export interface ReasoningMemory {
 export interface AnsweredConversation {
   owner: string
   turns: readonly Turn[]
-  /** Of the answer. */
+  /** The origin of the answer. */
   origin?: Origin
 }
 
@@ -35,9 +35,9 @@ interface AnsweredPlace extends Pick<AnsweredConversation, 'owner' | 'origin'> {
 
 interface Memory {
   reasoning: ReasoningPart[]
-  /** Of the call itself. */
+  /** The state of the call itself. */
   state: OpaqueState | undefined
-  /** Of the text before the call, and its origin. */
+  /** The phase of the text before the call, and the origin of that text. */
   phase: { is: TextPart['phase']; origin: Origin | undefined } | undefined
   /** In characters. */
   size: number
@@ -98,7 +98,7 @@ export function createReasoningMemory(): ReasoningMemory {
     return { ...turn, content: [...first, ...content] }
   }
 
-  /** No phase is remembered of texts after the last call. */
+  /** Adds the remembered phases to the texts before calls; none is remembered for texts after the last call. */
   function withPhases(owner: string, place: LazyPlace, turn: AssistantTurn, target: Origin): AssistantTurn {
     let phase: TextPart['phase']
     const content = turn.content.toReversed().map((part): AssistantPart => {
@@ -115,7 +115,7 @@ export function createReasoningMemory(): ReasoningMemory {
     keep: (conversation, parts) => keep(placeOf(conversation), parts),
     listen(conversation, emit) {
       const { place, ...answered } = placeOf(conversation)
-      const found = place() // at once, or the texts would live as long as the stream
+      const found = place() // computed at once, since the texts would otherwise stay in memory as long as the stream
       return collecting((parts) => keep({ ...answered, place: () => found }, parts), emit)
     },
     recall(owner, turns, target) {
@@ -133,7 +133,7 @@ export function createReasoningMemory(): ReasoningMemory {
 
 const isSame = (one: Origin | undefined, other: Origin) => one?.format === other.format && one.account === other.account
 
-/** Computed on demand, for calls whose id is not random. */
+/** A place that is computed on demand, for calls whose id is not random. */
 type LazyPlace = () => string
 
 /** The place of each turn. */
@@ -206,7 +206,7 @@ function collecting(onWhole: (parts: AssistantPart[]) => void, emit: (event: Str
     )
   }
 
-  /** Reasoning that is longer than an entry may be is not buffered. */
+  /** Is all reasoning short enough for an entry? Longer reasoning is not buffered. */
   const isKeepable = () => [...texts.values()].every(({ text }) => text !== undefined)
 
   return (event: StreamEvent): void => {

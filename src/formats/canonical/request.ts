@@ -22,7 +22,7 @@ export interface CanonicalRequest {
   client?: Readonly<Record<string, unknown>>
 }
 
-/** The request without its conversation, which may be large: for what lives as long as a stream. */
+/** The request without its conversation, which may be large, for objects that live as long as a stream. */
 export const withoutTurns = (request: CanonicalRequest): CanonicalRequest => ({ ...request, turns: [] })
 
 /** `now`: compact the conversation instead of answering; else compact it before the answer if it has more tokens than `above`. */

@@ -46,7 +46,7 @@ function restoreChoice({ content, finish }: Choice, restore: Restorer): Choice {
 
 const hasCall = (parts: readonly AssistantPart[]) => parts.some(({ type }) => type === 'tool-call')
 
-/** A call of the output tool is no tool call for the client. */
+/** Changes the finish reason for the client, to whom a call of the output tool is no tool call. */
 const restoreFinish = (finish: Finish, hasToolCalls: boolean): Finish =>
   finish.reason === 'tool-calls' ? settleFinish(finish, hasToolCalls) : finish
 
@@ -63,7 +63,7 @@ function createRestorer({ toolNames, freeFormTools, callIds, outputTool, isWrapp
   }
 }
 
-/** A part that can be read from its JSON only when that is whole. */
+/** A part that is held back, since it can be read only when its JSON is complete. */
 interface Held {
   text: string
   read(text: string): string
@@ -72,7 +72,7 @@ interface Held {
 function restoring(restoration: Restoration, emit: (event: StreamEvent) => void): (event: StreamEvent) => void {
   const restore = createRestorer(restoration)
   const held = new Map<number, Held>()
-  const calls = new Set<number>() // candidates that call a tool of the client's
+  const calls = new Set<number>() // candidates that have called a tool of the client
 
   function readerOf(part: AssistantPart): Held['read'] | undefined {
     if (part.type === 'tool-call') return part.isFreeForm ? freeText : undefined

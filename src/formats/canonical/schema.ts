@@ -19,7 +19,7 @@ interface FlatSchema {
   isLooser: boolean
 }
 
-/** Schemas may refer to themselves, in several places. */
+/** How deep schemas are followed, since they may refer to themselves in several places. */
 const MAX_DEPTH = 20
 const MAX_SHAPES = 1_000
 
@@ -56,7 +56,7 @@ interface Search {
   shapes: number
 }
 
-/** `undefined`: it describes no object, or contains itself. */
+/** The shape of the object that a schema describes; `undefined` when it describes no object, or contains itself. */
 function shapeOf(given: JsonObject, search: Search, depth: number): ObjectSchema | undefined {
   const schema = followed(given, search.root)
   if (!schema || depth === 0 || ++search.shapes > MAX_SHAPES) return undefined
@@ -89,7 +89,7 @@ function followed(schema: JsonObject, root: JsonObject): JsonObject | undefined 
   return found
 }
 
-/** Two shapes of the same object. */
+/** Joins two shapes that the same object must have. */
 function both(one: ObjectSchema, other: ObjectSchema): ObjectSchema {
   const properties = new Map(Object.entries(one.properties))
   for (const [name, schema] of Object.entries(other.properties))
@@ -103,7 +103,7 @@ function both(one: ObjectSchema, other: ObjectSchema): ObjectSchema {
   }
 }
 
-/** Shapes of which an object has one, as a shape that accepts each of them. */
+/** Joins alternative shapes of an object into one shape that accepts each of them. */
 function either(shapes: readonly ObjectSchema[]): ObjectSchema[] {
   const [first, ...others] = shapes
   if (!first || others.length === 0) return [...shapes]
@@ -123,14 +123,14 @@ function either(shapes: readonly ObjectSchema[]): ObjectSchema[] {
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** A schema for values that satisfy both. */
+/** A schema for values that satisfy both schemas. */
 function joined(one: unknown, other: unknown): unknown {
   if (!isObject(one) || !isObject(other)) return one === true ? other : one
   const agree = Object.keys(other).every((keyword) => !(keyword in one) || isSame(one[keyword], other[keyword]))
   return agree ? { ...one, ...other } : { allOf: [one, other] }
 }
 
-/** A schema for values that satisfy any of them; constants, which distinguish alternatives, become an `enum`. */
+/** A schema for values that satisfy any of the schemas; constants, which distinguish alternatives, become an `enum`. */
 function anyOf(schemas: readonly unknown[]): unknown {
   const all = schemas.filter((one, index) => schemas.findIndex((other) => isSame(one, other)) === index)
   const [first] = all

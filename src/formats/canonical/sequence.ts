@@ -5,13 +5,13 @@ import type { PartStartEvent, ReaderEvent, StreamEvent } from './stream.ts'
 /** Puts the events of a reader into the order of `StreamEvent`. */
 interface Sequence {
   take(event: ReaderEvent): void
-  /** Ends the stream: an error unless there was a finish or an end mark. */
+  /** Ends the stream; it ends with an error unless there was a finish or an end mark. */
   end(): void
   /** Ends the stream with an error of the connection or the gateway. */
   fail(error: CanonicalError): void
 }
 
-/** The one place that decides how a translated stream ends. More candidates than were `asked` for are left out. */
+/** The one place that decides how a translated stream ends. Candidates beyond the number that was `asked` for are left out. */
 export function createSequence(emit: (event: StreamEvent) => void, asked = Number.POSITIVE_INFINITY): Sequence {
   const open = new Set<number>()
   const candidates: CandidateFinish[] = []
@@ -22,7 +22,7 @@ export function createSequence(emit: (event: StreamEvent) => void, asked = Numbe
   function take(event: ReaderEvent) {
     if (isOver) return
     switch (event.type) {
-      case 'part-delta': // first, for nearly all events are one
+      case 'part-delta': // checked first, since nearly all events are deltas
         if (open.has(event.key)) emit(event)
         return
       case 'start':
@@ -48,7 +48,7 @@ export function createSequence(emit: (event: StreamEvent) => void, asked = Numbe
         return
       case 'error':
         return fail(event.error)
-      case 'unreadable': // harmless before the answer and after its finish
+      case 'unreadable': // has no effect before the answer and after its finish
         if (isStarted && !isComplete())
           fail({ kind: 'server', status: 502, code: 'UPSTREAM_INVALID', message: UNREADABLE })
         return

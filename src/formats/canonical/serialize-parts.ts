@@ -19,7 +19,7 @@ export function serializeParts(emit: (event: StreamEvent) => void): (event: Stre
   }
 
   return (event) => {
-    if (event.type === 'part-delta' && event.key === current) return emit(event) // nearly all events
+    if (event.type === 'part-delta' && event.key === current) return emit(event) // true for nearly all events
     if (!('key' in event)) return emit(event)
     if (current === undefined && event.type === 'part-start') current = event.key
     if (event.key === current) {

@@ -19,7 +19,7 @@ export function moveStateToReasoning(parts: readonly AssistantPart[]): Assistant
   })
 }
 
-/** How a signature names its part: a call by its id, an image by its number. */
+/** Makes a function that returns the name of a signature's part: the id of a call, the number of an image. */
 function createPartNames(): (part: AssistantPart) => string | undefined {
   let images = 0
   return (part) => {
@@ -28,7 +28,7 @@ function createPartNames(): (part: AssistantPart) => string | undefined {
   }
 }
 
-/** The reverse: signatures return to the parts that they belong to; one whose part is gone goes on an empty text. */
+/** Reverts `moveStateToReasoning`: signatures return to their parts. A signature whose part is missing gets an empty text as its part. */
 export function returnStateToParts(parts: readonly AssistantPart[]): AssistantPart[] {
   const whole: AssistantPart[] = []
   const named = new Map<string, OpaqueState>()
@@ -56,7 +56,7 @@ export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): 
   const candidates = new Map<number, number>()
   const reasoning = new Set<number>()
   let next = 0
-  let isShifted = false // since a part was inserted, keys differ from the given ones
+  let isShifted = false // a part was inserted, so that later keys differ from the given ones
 
   function insert(part: ReasoningPart, candidate: number) {
     isShifted = true
@@ -68,7 +68,7 @@ export function moveStreamStateToReasoning(emit: (event: StreamEvent) => void): 
   }
 
   return (event) => {
-    if (event.type === 'part-delta' && !isShifted) return emit(event) // nearly all events of nearly all streams
+    if (event.type === 'part-delta' && !isShifted) return emit(event) // true for nearly all events of nearly all streams
     if (!('key' in event)) return emit(event)
     if (event.type === 'part-state' && !reasoning.has(event.key))
       return void late.set(event.key, stateOnly(event.state, names.get(event.key)))

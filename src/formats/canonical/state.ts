@@ -9,8 +9,8 @@ export interface Origin {
 
 /** The kind of the state in the format of its origin. */
 type StateKind =
-  | 'signature' // Anthropic: of the reasoning that it stands on
-  | 'redacted' // Anthropic: reasoning that is encrypted whole
+  | 'signature' // Anthropic: the signature of the reasoning that has it
+  | 'redacted' // Anthropic: reasoning that is completely encrypted
   | 'encrypted' // OpenAI Responses: reasoning under an item id
   | 'thought-signature' // Gemini: on any part
   | 'detail' // Chat Completions: an entry of `reasoning_details`, as JSON without its readable text
@@ -25,7 +25,7 @@ export interface OpaqueState {
   id?: string
 }
 
-/** May the provider at `target` see this state? State without a gateway's mark may come from any account of its format. */
+/** May the state be sent to the provider at `target`? State without a gateway's mark may come from any account of its format. */
 export function belongsTo(state: OpaqueState, target: Origin): boolean {
   const { format, account } = state.origin
   return format === target.format && (account === '' || account === target.account)
@@ -61,7 +61,7 @@ function bareState(data: string, { format, kind, id }: { format: ProviderFormat;
   return state
 }
 
-/** Starts every sealed state; the number is the version of the seal. */
+/** The beginning of every sealed state; the number is the version of the seal. */
 const MARK = 'signalbox-1'
 
 /**
@@ -73,7 +73,7 @@ export const UNSIGNED = `${MARK}:unsigned`
 /** The gateway's summary of a conversation, as one string for a client to give back; `readSummary` reads it. */
 export const sealSummary = (text: string): string => SUMMARY + text
 
-/** The summary in a string that a client sent; `undefined` when another has made it. */
+/** The summary in a string that a client has sent; `undefined` when the gateway has not made it. */
 export const readSummary = (text: string): string | undefined =>
   text.startsWith(SUMMARY) ? text.slice(SUMMARY.length) : undefined
 
@@ -95,6 +95,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return '' // tampered with: the state of an unknown account
+    return '' // the seal is damaged: treated as state of an unknown account
   }
 }

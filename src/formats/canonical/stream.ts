@@ -7,7 +7,7 @@ export interface StartEvent {
   type: 'start'
   id?: string
   model?: string
-  /** Tokens of the input, if already known. */
+  /** The tokens of the input, if they are known already. */
   usage?: TokenUsage
 }
 

@@ -13,7 +13,7 @@ export interface FunctionTool {
   /** Absent: not given. Formats have different defaults, so writers send `false` where absence means true. */
   strict?: boolean
   cache?: CacheMark
-  /** Of a tool that the client's vendor defines and the client runs: how that vendor declares it. */
+  /** The vendor's own declaration, for a tool that the client's vendor defines and the client runs. */
   own?: OwnForm
 }
 
@@ -46,7 +46,7 @@ export type ToolChoice =
 /** A tool that runs at the client's own vendor and that no other format has. Parsers leave it out of the canonical request. */
 export interface VendorTool {
   type: 'vendor'
-  /** The name that a choice of the client forces it by. */
+  /** The name by which a tool choice of the client forces the tool. */
   name?: string
   /** The message when it is refused. */
   refusal: string
@@ -73,7 +73,7 @@ export function withoutVendorTools(
 interface Rules<T, L extends T> {
   choice: ToolChoice | undefined
   warnings: Warnings
-  /** Is it a tool that the target lacks? */
+  /** Does the target lack this tool? */
   isLacking(tool: T): tool is L
   isForced(tool: L): boolean
   refuse(tool: L): never

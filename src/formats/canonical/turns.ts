@@ -33,7 +33,7 @@ export interface ToolTurn {
 
 export interface ToolResult {
   callId: string
-  /** Of the tool; taken from the call where the format does not name it. */
+  /** The name of the tool; taken from the call if the format's results have no name. */
   name?: string
   content: ToolResultContent[]
   isError?: true
@@ -48,7 +48,7 @@ export type Turn = SystemTurn | UserTurn | AssistantTurn | ToolTurn
 interface Labels {
   names?: true
   phases?: true
-  /** Which citations of earlier answers it supports. */
+  /** Does it support this citation of an earlier answer? */
   citations?(citation: Citation): boolean
 }
 

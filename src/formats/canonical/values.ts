@@ -4,7 +4,7 @@ type Undefinable<T> = { [K in keyof T]: T[K] | undefined }
 export function defined<T extends object>(fields: Undefinable<T>): T {
   const object: Partial<T> = {}
   for (const name in fields) if (fields[name] !== undefined) object[name] = fields[name]
-  return object as T // the caller's T has those fields as optional
+  return object as T // these fields are optional in the caller's `T`
 }
 
 /** The same object, which must be the caller's own, with its undefined fields deleted. */
@@ -13,12 +13,12 @@ export function withoutUndefined<T extends object>(fields: T): T {
   return fields
 }
 
-/** The value, if it is a string; else an empty one. */
+/** The value, if it is a string; otherwise the empty string. */
 export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The value, if it is a string that is not empty. */
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
-/** A provider's token count; 0 for what is absent, null or no positive number. */
+/** A provider's token count; 0 if the value is not a positive number. */
 export const tokenCount = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0)

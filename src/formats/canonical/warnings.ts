@@ -1,32 +1,41 @@
 import { gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** What happened to something that the target cannot accept unchanged. */
+/** How something is changed that the target cannot accept as it is. */
 export type Change = 'dropped' | 'clamped' | 'replaced' | 'moved' | 'added'
 
 /**
- * Collects what a translation loses, under the client's own names for it. Strict: nothing may be lost, so that every loss is refused.
- * Fields are named by their path in the client's request (`messages[2].name`), or by their canonical name where only that is known.
+ * Collects the losses of a translation, under the client's names for the fields. In strict mode every loss is refused. Fields are named by
+ * their path in the client's request (`messages[2].name`), or by their canonical name where only that is known.
  */
 export interface Warnings {
-  /** It is left out; the answer may be slightly worse. */
+  /** Notes that the field is left out; the answer may be slightly worse. */
   dropped(field: string): void
-  /** It is changed: `clamped` to what the target takes, `replaced` by something near, `moved` elsewhere, `added` for the target's sake. */
+  /**
+   * Notes that the field is changed: `clamped` to the range of the target, `replaced` by a similar value, `moved` to another place, or
+   * `added` because the target requires it.
+   */
   changed(field: string, change: Change): void
-  /** Leaving it out would change the meaning. Throws `INVALID_REQUEST` that names the field; `data.param` has it alone. */
+  /**
+   * Refuses a field without which the request would mean something else. Throws `INVALID_REQUEST` with the name of the field in its message
+   * and in `data.param`.
+   */
   refuse(field: string, why: string): never
-  /** The client has used this name for a canonical field, of the several that its format has for it. */
+  /** Notes which of several names the client has used for a canonical field. */
   useName(field: string, name: string): void
-  /** How the client spells words in the names of fields, by the spelling of the format. */
+  /** Sets the client's spelling of words in the names of fields, by the spelling of the format. */
   spell(words: ReadonlyMap<string, string>): void
   /**
    * Remembers where in the client's request an object stands, so that a loss found later can name it. Copies by spread remember it, too.
-   * `names`: what the client calls the fields of the object that it has under other names; with a slash before it, a path of its own.
+   * `names`: the client's names of fields that it names differently; a name that begins with a slash is a whole path.
    */
   place(part: object, path: string, names?: FieldNames): void
-  /** Labels a path with what is there, such as `tool "f"`: refusals of the path and of fields below it contain the label. */
+  /** Labels a path, such as `tool "f"`: refusals of the path and of fields below it contain the label. */
   label(path: string, label: string): void
-  /** The path of an object that was placed, or of one of its fields; else `otherwise`, and what it is called here. */
+  /**
+   * The path of an object that was placed, or of one of its fields. For an object that was not placed: `otherwise`, with the canonical name
+   * of the field.
+   */
   pathOf(part: object, otherwise: string, field?: string): string
   /** `dropped:seed`, `clamped:temperature`: each once, in the order of discovery. */
   list(): string[]
@@ -107,9 +116,12 @@ function isWithin(loss: string, found: ReadonlySet<string>): boolean {
   return false
 }
 
-/** Collects what of a provider's answer its client does not get. An answer is paid for, so that no loss of it is ever refused. */
+/** Collects the parts of a provider's answer that the client does not get. Such a loss is never refused, since the answer is paid for. */
 export interface ResponseWarnings {
-  /** `name`: what the provider calls it (`code_execution_tool_result`), or, of what the client's format has no place for, what it is. */
+  /**
+   * Notes a part that is left out. `name`: the provider's name of it (`code_execution_tool_result`), or the canonical name of a part for
+   * which the client's format has no place.
+   */
   dropped(name: string): void
   /** `dropped:answer.citations`: each once, in the order of discovery. */
   list(): readonly string[]
@@ -126,7 +138,7 @@ export function createResponseWarnings(): ResponseWarnings {
   }
 }
 
-/** Providers choose the names, and how many there are. */
+/** The most names that are kept, since providers choose the names and their number. */
 const MOST = 100
 const MAX_NAME = 100
 

@@ -1,7 +1,7 @@
 import type { ProviderErrorKind } from './kinds.ts'
 import type { ProviderError } from './read.ts'
 
-/** What replaces a provider's error for the client. */
+/** The error that the client gets in place of a provider's. */
 interface OperatorAdvice {
   /** The status for the client. */
   status: number
@@ -9,8 +9,8 @@ interface OperatorAdvice {
 }
 
 /**
- * What the operator can do about an error, where the provider's own message may show part of a key or does not help; `undefined` where the
- * client gets the provider's message.
+ * The advice to the operator, for errors whose own message may show part of a key or does not help; `undefined` for errors whose message the
+ * client gets.
  */
 export function operatorAdvice(
   kind: ProviderErrorKind,

@@ -46,7 +46,7 @@ function statusOf(error: { [name: string]: unknown }): number {
   return 502
 }
 
-/** Codes about the request or its content. */
+/** The status for codes about the request or its content. */
 const statusByPattern = (code: string) => (OF_REQUEST.test(code) ? 400 : undefined)
 
 const OF_REQUEST =

@@ -15,7 +15,7 @@ export function isEmptyValue(value: unknown): boolean {
 export const isListOf = (list: unknown, is: (item: JsonObject) => boolean): boolean =>
   Array.isArray(list) && list.every((item) => isObject(item) && is(item))
 
-/** Does the JSON of an answer of any format contain a text? Most do, which saves the closer look. */
+/** Does the JSON of an answer of any format contain a text? Most answers do, and need no further check. */
 export const hasText = (json: string): boolean => /"(?:content|text)"\s*:\s*"(?!")/.test(json)
 
 /** Do the events of a stream of any format contain a normal end of the model's turn? An end mark alone is not one. */

@@ -41,9 +41,9 @@ export type FailureClass =
   | 'model-not-found'
   | 'internal' // the gateway's own fault
 
-/** What an error of a provider means to routing and to the client. */
+/** The meaning of a provider's error for routing and for the client. */
 export interface ErrorMeaning {
-  /** Whose fault it is, and with that its cooldown (`routing/failure-class.ts`) and whether the next target is tried. */
+  /** The class of the failure, which decides its cooldown (`routing/failure-class.ts`) and whether the next target is tried. */
   class: FailureClass
   /** The kind of error that the client gets; each format has a status and a type for it. */
   error: ErrorKind
@@ -73,21 +73,21 @@ const kinds = {
   quota: { class: 'rate-limit', error: 'billing', retry: 'never' }, // a limit of use or of costs without a time when it ends
   timeout: { class: 'timeout', error: 'timeout', retry: 'soon' },
   'gateway-timeout': { class: 'server', error: 'timeout', retry: 'soon' },
-  cancelled: { class: 'server', error: 'cancelled', retry: 'soon' }, // by a proxy that no longer waits for its server
+  cancelled: { class: 'server', error: 'cancelled', retry: 'soon' }, // cancelled by a proxy that no longer waits for its server
   server: { class: 'server', error: 'server', retry: 'soon' },
   overloaded: { class: 'server', error: 'overloaded', retry: 'soon' },
   proxy: { class: 'network', error: 'server', retry: 'later' }, // a proxy before the provider asks for credentials
   'wrong-address': { class: 'content', error: 'not-found', retry: 'later' }, // not the API, but a page or a redirect
 } as const satisfies Record<string, ErrorMeaning>
 
-/** What errors of a kind mean. */
+/** The meaning of errors of a kind. */
 export const meaningOf = (kind: ProviderErrorKind): ErrorMeaning => kinds[kind]
 
 /** An error response that has been read. */
 export interface ErrorReading {
   kind: ProviderErrorKind
   error: ProviderError
-  /** The wait that it asks for. */
+  /** The wait that the provider asks for. */
   retryAfterMs: number | undefined
 }
 
@@ -153,7 +153,7 @@ function kindOfClientError(status: number, error: ProviderError): ProviderErrorK
   return (status === 400 && kindByType.get(error.type ?? '')) || kindOfStatus(status)
 }
 
-/** The statuses by which servers refuse a prompt that is too long; some take it for their own fault. */
+/** The statuses by which servers refuse a prompt that is too long; some send the status of a server error. */
 const OVERFLOWS: ReadonlySet<number> = new Set([400, 413, 422, 500])
 
 /** Anthropic's types that are more specific than "bad request" and "server". */

@@ -18,7 +18,7 @@ export function parseProviderError(answer: ErrorAnswer): CanonicalError {
   return error
 }
 
-/** Parses an error in a stream or in a 200. */
+/** Parses an error in a stream or in a response of status 200. */
 export function parseEmbeddedError(error: unknown): CanonicalError {
   const source = embeddedError(error) ?? { message: 'The provider reported an error.', status: 502 }
   const { message, status } = source

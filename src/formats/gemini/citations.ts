@@ -13,7 +13,7 @@ export interface CitedText {
 
 type Found = { key: number; citation: Citation }
 
-/** The sources of a candidate, as citations of the texts that they support. */
+/** Parses the sources of a candidate, as citations of the texts that they support. */
 export function parseGrounding(candidate: JsonObject, texts: readonly CitedText[]): Found[] {
   const last = texts.at(-1)
   if (!last) return []
@@ -75,8 +75,8 @@ interface TextSpan {
 }
 
 /**
- * Where a segment is. The index of its part is not always given, and parts of a stream are joined, so that the text that it quotes decides, if
- * there is one.
+ * Finds the place of a segment. The index of its part is not always given, and parts of a stream are joined, so that the text that it quotes
+ * decides, if there is one.
  */
 function locate(segment: JsonObject, { texts, last, offsets }: Texts): { key: number; span: TextSpan | undefined } {
   const { text: quote, partIndex = 0 } = segment
@@ -97,7 +97,7 @@ function locate(segment: JsonObject, { texts, last, offsets }: Texts): { key: nu
   return { key: (own ?? last).key, span: undefined }
 }
 
-/** An absent start counts as 0; without an end there is no span. */
+/** The span of a source in a text. An absent start counts as 0; without an end there is no span. */
 function spanIn(holder: CitedText, { startIndex = 0, endIndex }: JsonObject, known: Map<CitedText, Offsets>) {
   if (typeof startIndex !== 'number' || typeof endIndex !== 'number' || endIndex <= startIndex) return undefined
   const offsets = known.get(holder) ?? offsetsOf(holder.text)
@@ -112,7 +112,7 @@ export interface CitingText {
   partIndex: number
 }
 
-/** The sources of an answer for a client; undefined when there are none. */
+/** Writes the sources of an answer for a client; `undefined` when there are none. */
 export function writeGrounding(texts: readonly CitingText[], queries: readonly string[]): WireGrounding | undefined {
   const chunks = new Map<string, WireChunk>()
   const supports: WireSupport[] = []
@@ -135,7 +135,7 @@ export function writeGrounding(texts: readonly CitingText[], queries: readonly s
   })
 }
 
-/** A source with an address is a page, where clients look for it; a quotation has a place in a retrieved text only. */
+/** Writes a source. A source with an address is written as a web page, where clients look for it; only a retrieved text can have a quotation. */
 function writeSource({ url, title, quote }: Citation): WireChunk {
   const retrieved = defined<WireSource>({ uri: url, title, text: quote })
   if (url === undefined) return { retrievedContext: retrieved }
@@ -159,16 +159,16 @@ function writeSegment(
   }
 }
 
-/** Offsets of a text in UTF-16 units, as everywhere else, and in bytes of UTF-8, as Google counts. */
+/** Converts offsets in a text: the canonical form counts UTF-16 units, Google counts bytes of UTF-8. */
 interface Offsets {
   bytesAt(unit: number): number
-  /** The unit that an offset in bytes falls on; within a character, its beginning. */
+  /** The unit at an offset in bytes; within a character, the beginning of the character. */
   unitAt(bytes: number): number
 }
 
-/** Computed once for a text with any number of citations. */
+/** Makes the offsets of a text, which are computed once for all of its citations. */
 function offsetsOf(text: string): Offsets {
-  const starts = new Uint32Array(text.length + 1) // bytes before each unit
+  const starts = new Uint32Array(text.length + 1) // the number of bytes before each unit
   let bytes = 0
   for (let unit = 0; unit < text.length; unit++) {
     starts[unit] = bytes

@@ -11,7 +11,7 @@ export const geminiErrors: FormatErrors = {
   event: (error) => `data: ${JSON.stringify(body(error))}\n\n`,
   isReadable,
   isErrorEvent: ({ data }) => isReadable(tryParseJson(data)),
-  /** The code is the status name, since Google's own code is the number of the status. */
+  /** Reads an error. Its code is the name of the status, since Google's own code is the number of the status. */
   read(body) {
     const envelope: unknown = Array.isArray(body) ? body[0] : body
     const error = isObject(envelope) && isObject(envelope.error) ? envelope.error : undefined
@@ -20,14 +20,14 @@ export const geminiErrors: FormatErrors = {
   bodyOf: (error) => ({ error }),
 }
 
-/** Google's envelope: the numeric status and its name. */
+/** Writes Google's envelope of an error: the numeric status and its name. */
 function body({ status, code, message }: ErrorFacts): object {
   const name = nameOfStatus[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
   const text = code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message
   return { error: { code: status, message: text, status: name } }
 }
 
-/** Google wraps some errors in an array. */
+/** Is the body an error of Google, some of which are in an array? */
 function isReadable(body: unknown): boolean {
   const envelope: unknown = Array.isArray(body) ? body[0] : body
   return typeof errorObjectIn(envelope)?.code === 'number'
@@ -53,7 +53,7 @@ const nameOfStatus: Record<number, string> = {
   529: 'UNAVAILABLE',
 }
 
-/** A provider's error response: Google's envelope, alone or in an array, or that of a proxy. */
+/** Parses a provider's error response: Google's envelope, alone or in an array, or that of a proxy. */
 export function parseError(answer: ErrorAnswer): CanonicalError {
   const parsed = parseProviderError(answer)
   const envelope: unknown = Array.isArray(answer.body) ? answer.body[0] : answer.body
@@ -61,7 +61,7 @@ export function parseError(answer: ErrorAnswer): CanonicalError {
   return error ? refine(parsed, error) : parsed
 }
 
-/** The error in a chunk. */
+/** Parses the error in a chunk. */
 export function streamError(error: unknown): CanonicalError {
   const { status, source } = parseEmbeddedError(error)
   return { ...parseError({ status, body: { error }, header: () => undefined, now: 0 }), ...(source && { source }) }
@@ -85,7 +85,7 @@ function fieldIn(details: readonly JsonObject[]): string | undefined {
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** An error for Google's clients; its details hold the time to wait and the field at fault. */
+/** Writes an error for Google's clients; its details hold the time to wait and the field at fault. */
 export function writeError(error: CanonicalError): {
   status: number
   headers: Record<string, string>

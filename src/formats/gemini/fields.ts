@@ -15,7 +15,7 @@ export function textOfBase64(base64: string): string | undefined {
   }
 }
 
-/** Why a candidate ended; `undefined`: it has not. Calls are recognized by the content, since their reason is STOP as well. */
+/** Parses why a candidate ended; `undefined` if it has not ended. Calls are recognized by the content, since their reason is STOP as well. */
 export function finishOf(reason: unknown, explanation?: unknown): Finish | undefined {
   const name = typeof reason === 'number' ? byNumber[reason] : reason
   if (typeof name !== 'string' || name === '' || isVagueEnd(name)) return undefined
@@ -27,10 +27,10 @@ export function finishOf(reason: unknown, explanation?: unknown): Finish | undef
   })
 }
 
-/** Some proxies before Google send this where there is no reason: in every chunk, or in the last only. */
+/** Is the reason unspecified? Some proxies before Google send this in place of no reason: in every chunk, or only in the last. */
 export const isVagueEnd = (reason: unknown): boolean => reason === 'FINISH_REASON_UNSPECIFIED'
 
-/** A prompt that was blocked has no candidates, only `promptFeedback`. */
+/** Parses why a prompt was blocked: such an answer has no candidates, only `promptFeedback`. */
 export function blockedFinish(blockReason: unknown, message: unknown): Finish | undefined {
   if (typeof blockReason !== 'string' || blockReason === 'BLOCKED_REASON_UNSPECIFIED') return undefined
   return {
@@ -64,10 +64,10 @@ const finishReasons = new Map<string, FinishReason>(
   } satisfies Record<string, FinishReason>),
 )
 
-/** For requests that ask for enums as numbers; the first five are the same in all versions of the API. */
+/** The reasons by their numbers, for requests that ask for enums as numbers; the first five are the same in all versions of the API. */
 const byNumber = ['FINISH_REASON_UNSPECIFIED', 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER']
 
-/** `finishReason` for a client. */
+/** The `finishReason` for a client. */
 export const wireFinish = (reason: FinishReason): WireFinish => wireReasons[reason]
 
 const wireReasons: Readonly<Record<FinishReason, WireFinish>> = {
@@ -81,7 +81,7 @@ const wireReasons: Readonly<Record<FinishReason, WireFinish>> = {
   'malformed-call': 'MALFORMED_FUNCTION_CALL',
 }
 
-/** The tier that served the request: the Gemini API names it, Vertex has it in the kind of traffic. */
+/** Parses the tier that has served the request: the Gemini API names it, Vertex has it in the kind of traffic. */
 export function serviceTierOf(usage: unknown): string | undefined {
   if (!isObject(usage)) return undefined
   const { serviceTier, trafficType } = usage
@@ -91,7 +91,7 @@ export function serviceTierOf(usage: unknown): string | undefined {
 
 const tiers: Readonly<Record<string, string>> = { ON_DEMAND_FLEX: 'flex', ON_DEMAND_PRIORITY: 'priority' }
 
-/** Token usage for a client. */
+/** Writes token usage for a client. */
 export function wireUsage({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens = 0 }: TokenUsage): WireUsage {
   const thoughtsTokenCount = Math.min(reasoningTokens, outputTokens)
   return {
@@ -103,7 +103,7 @@ export function wireUsage({ inputTokens, outputTokens, cacheReadTokens, reasonin
   }
 }
 
-/** `logprobsResult` of a candidate. */
+/** Parses `logprobsResult` of a candidate. */
 export function parseLogprobs(result: unknown): TokenLogprob[] | undefined {
   if (!isObject(result) || !Array.isArray(result.chosenCandidates)) return undefined
   const tops: unknown[] = Array.isArray(result.topCandidates) ? result.topCandidates : []
@@ -120,7 +120,7 @@ function parseToken(entry: unknown): { token: string; logprob: number }[] {
   return [{ token: entry.token, logprob: entry.logProbability }]
 }
 
-/** `logprobsResult` for a client. */
+/** Writes `logprobsResult` for a client. */
 export function wireLogprobs(tokens: readonly TokenLogprob[]): WireLogprobs {
   const chosenCandidates = tokens.map(wireToken)
   if (tokens.every(({ top }) => top.length === 0)) return { chosenCandidates }

@@ -15,11 +15,11 @@ export interface WholeCall {
 interface CallAssembler {
   /** Adds a part, and returns the calls that are complete with it. */
   take(part: JsonObject): WholeCall[]
-  /** The open call, if any: its end is not marked when another part, or none, follows. */
+  /** Ends the open call, if there is one, and returns it: the end of a call is not marked when another part, or none, follows. */
   flush(): WholeCall[]
 }
 
-/** Calls `onNameless` for a call without a name. */
+/** Creates an assembler. `onNameless` is called for a call without a name. */
 export function createCallAssembler(onNameless: () => void): CallAssembler {
   let open: (Omit<WholeCall, 'arguments'> & { args: PartialArgs }) | undefined
 
@@ -59,8 +59,8 @@ interface PartialArgs {
 }
 
 /**
- * Vertex can stream arguments: `{ jsonPath: '$.a.b[0]', stringValue: '…', willContinue: true }`. A string may come in several pieces, every
- * other value is whole.
+ * Assembles arguments that Vertex streams: `{ jsonPath: '$.a.b[0]', stringValue: '…', willContinue: true }`. A string may come in several
+ * pieces, every other value is whole.
  */
 function createPartialArgs(): PartialArgs {
   const root = emptyObject()
@@ -91,7 +91,7 @@ function createPartialArgs(): PartialArgs {
   }
 }
 
-/** An array is one too: its indices are names. */
+/** An object, or an array, whose indices count as names. */
 type Container = { [name: string]: unknown }
 type Segment = string | number
 
@@ -103,7 +103,7 @@ function valueIn(piece: JsonObject): unknown {
   return 'nullValue' in piece ? null : undefined
 }
 
-/** `$.a['b c'][0]`: the forms of RFC 9535 that name one place. */
+/** The segments of a path such as `$.a['b c'][0]`, in the forms of RFC 9535 that name one place. */
 function segmentsOf(path: string): Segment[] {
   return [...path.matchAll(/\.([^.[\]]+)|\[(\d+)\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]/g)].map(
     ([, name, index, single, double]) =>
@@ -120,14 +120,14 @@ function childOf(container: Container, segment: Segment, next: Segment): Contain
   return made
 }
 
-/** An index beyond the end of an array is its end, so that no path makes an array of millions of holes. */
+/** The key for a segment. An index beyond the end of an array means its end, so that no path makes an array with millions of holes. */
 function keyIn(container: Container, segment: Segment): string {
   return String(Array.isArray(container) && typeof segment === 'number' ? Math.min(segment, container.length) : segment)
 }
 
 const isContainer = (value: unknown): value is Container => typeof value === 'object' && value !== null
 
-/** Without a prototype, so that any name is only a name. */
+/** Makes an object without a prototype, so that every name can be a key. */
 const emptyObject = (): Container => Object.create(null)
 
 /*
@@ -135,14 +135,14 @@ const emptyObject = (): Container => Object.create(null)
  * `result` stands for its content; any other object is the result itself.
  */
 
-/** The text of a result, and whether it is an error. */
+/** Parses a result into its text, and whether it is an error. */
 export function parseResponse(response: JsonObject): { text: string; isError: boolean } {
   const name = wrapperOf(response)
   if (name !== undefined) return { text: textOf(response[name]), isError: name === 'error' }
   return { text: Object.keys(response).length === 0 ? '' : JSON.stringify(response), isError: false }
 }
 
-/** The object for a text: the text itself when it is JSON of an object. Calls `refuse` when that nests deeper than a request may. */
+/** Writes a result as an object: the text itself when it is JSON of an object. Calls `refuse` when that nests deeper than a request may. */
 export function writeResponse(text: string, isError: boolean, refuse: () => never): JsonObject {
   if (isError) return { error: text }
   if (text === '') return {}

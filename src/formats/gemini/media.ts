@@ -11,7 +11,7 @@ import type { WireBlob, WireFileData, WirePart, WireResolution } from './wire.ts
 
 type MediaPart = ImagePart | AudioPart | VideoPart | FilePart
 
-/** `inlineData` or `fileData` of a client's part; undefined when it has neither. */
+/** Parses `inlineData` or `fileData` of a client's part; `undefined` when it has neither. */
 export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefined {
   const blob = part.fields('inlineData')
   const file = part.fields('fileData')
@@ -61,7 +61,7 @@ function clipOf(part: Fields): Omit<VideoPart, 'type' | 'source'> {
     : {}
 }
 
-/** The part of an image, audio, a video or a file; `undefined` for a file at another vendor. */
+/** Writes an image, audio, a video or a file; `undefined` for a file at another vendor. */
 export function writeMedia(part: MediaPart): WirePart | undefined {
   const media = writeSource(part.source, part.type)
   if (!media || part.type !== 'video') return media
@@ -70,7 +70,7 @@ export function writeMedia(part: MediaPart): WirePart | undefined {
   return Object.keys(videoMetadata).length > 0 ? { ...media, videoMetadata } : media
 }
 
-/** `inlineData` for bytes and text, `fileData` for addresses and files at Google. */
+/** Writes a source: `inlineData` for bytes and text, `fileData` for addresses and files at Google. */
 export function writeSource(
   source: MediaSource,
   kind: MediaPart['type'],
@@ -92,7 +92,7 @@ export function writeSource(
   }
 }
 
-/** For media of unknown type, since the field is required. */
+/** The media types for media of unknown type, since the field is required. */
 const usualTypes: Readonly<Record<MediaPart['type'], string>> = {
   image: 'image/jpeg',
   audio: 'audio/mpeg',

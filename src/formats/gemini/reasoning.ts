@@ -8,7 +8,7 @@ import { defined } from '../canonical/values.ts'
 import { textOfBase64 } from './fields.ts'
 import type { WireLevel, WireThinking } from './wire.ts'
 
-/** `thinkingConfig` of a client: a budget of tokens, where 0 is off and -1 leaves it to the model, or one of four levels. */
+/** Parses `thinkingConfig` of a client: a budget of tokens, where 0 is off and -1 lets the model choose, or one of four levels. */
 export function parseThinking(config: Fields): ReasoningOptions | undefined {
   const budget = config.number('thinkingBudget')
   const level = config.text('thinkingLevel')?.toUpperCase()
@@ -25,7 +25,7 @@ export function parseThinking(config: Fields): ReasoningOptions | undefined {
 
 const efforts: Readonly<Record<string, Effort>> = { MINIMAL: 'minimal', LOW: 'low', MEDIUM: 'medium', HIGH: 'high' }
 
-/** `thinkingConfig` for a provider: a level or a budget, never both, which is refused. */
+/** Writes `thinkingConfig` for a provider: a level or a budget, since both together are refused. */
 export function writeThinking(
   { effort, budget, show }: ReasoningOptions,
   { by }: ReasoningTraits,
@@ -59,15 +59,15 @@ const levels: Readonly<Record<Effort, WireLevel>> = {
  * base64, so that sealed state is base64 of its text.
  */
 
-/** What a client returns: state that the gateway has sealed, or a signature of Google's from an unknown account. */
+/** Parses a signature that a client returns: state that the gateway has sealed, or a signature of Google from an unknown account. */
 export function parseSignature(signature: string | undefined): OpaqueState | undefined {
   if (!signature || PLACEHOLDERS.has(signature)) return undefined
-  const sealed = textOfBase64(signature) // Google's own signatures are no UTF-8
+  const sealed = textOfBase64(signature) // Google's own signatures are not UTF-8
   const state = sealed === undefined ? undefined : readSealed(sealed)
   return state ?? { origin: { format: 'gemini', account: '' }, kind: 'thought-signature', data: signature }
 }
 
-/** State of any vendor as a signature for a client. */
+/** Writes state of any vendor as a signature for a client. */
 export const wireSignature = (state: OpaqueState): string => toBase64(encodeUtf8(sealState(state)))
 
 /** Google's documented placeholder for a call of another model, which has no signature. Without it, newer models refuse the call. */

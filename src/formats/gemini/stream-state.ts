@@ -6,17 +6,20 @@ import { tokenCount } from '../canonical/values.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { type EmbeddedError, newStreamProgress, type StreamState } from '../format.ts'
 
-/** What clients of the format ignore: Google's own for Python takes a comment for a chunk. */
+/** Blank lines, which clients of the format ignore; a comment does not work, since Google's client for Python takes it for a chunk. */
 export const KEEP_ALIVE = '\n\n'
 
-/** `/models/name`; a tuned model has its own collection. Throws `INVALID_REQUEST` on a name that cannot stand in a path. */
+/**
+ * The path of a model: `/models/name`; a tuned model is in a collection of its own. Throws `INVALID_REQUEST` on a name that cannot be part of
+ * a path.
+ */
 export function modelPath(model: string): string {
   const [, collection = 'models', name = model] = /^(models|tunedModels)\/(.+)$/.exec(model) ?? []
   return `/${collection}/${pathSegment(name)}`
 }
 
 /**
- * Google's `usageMetadata`: the prompt includes what was cached, but not what tools of Google's own added to it; the candidates do not
+ * Parses Google's `usageMetadata`. The prompt includes cached tokens, but not those that Google's own tools have added; the candidates do not
  * include reasoning. `undefined` as long as no tokens are reported, as in the first chunks of Vertex.
  */
 export function geminiUsage(usage: unknown): TokenUsage | undefined {

@@ -29,10 +29,10 @@ const optionNames: Readonly<Partial<Record<OptionName, string>>> = {
   topP: 'generationConfig.topP',
 }
 
-/** Gemini generateContent, to and from the canonical form. */
+/** Translates Gemini's generateContent to the canonical form and back. */
 export const geminiTranslator: Translator = {
   traits: traits(),
-  carries: new Set(Object.keys(optionNames) as OptionName[]), // its type says so
+  carries: new Set(Object.keys(optionNames) as OptionName[]), // by its type, the keys are all option names
   fieldNames: {
     ...optionNames,
     toolChoice: 'toolConfig.functionCallingConfig',
@@ -54,8 +54,8 @@ export const geminiTranslator: Translator = {
 }
 
 /**
- * The traits of the Gemini API. Budgets are accepted by all its models; models with levels have that in the catalog. Vertex accepts labels, and
- * stores nothing.
+ * The traits of the Gemini API. Budgets are accepted by all its models; models with levels are in src/providers/traits/google.ts. Vertex
+ * accepts labels, and stores nothing.
  */
 function traits(): Traits {
   return {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 
-/* What the writers of this format produce; a test holds it against the types of Google's own client. */
+/* The JSON that is written in this format; a test compares it with the types of Google's own client. */
 
 export type WireBlob = { mimeType: string; data: string }
 export type WireFileData = { mimeType: string; fileUri: string }

@@ -9,7 +9,7 @@ import { wireStop, wireUsage } from '../fields.ts'
 import type { WireBlock, WireMessage, WireSearch, WireSearchResults, WireToolUse } from '../wire.ts'
 import { wireReasoning } from './reasoning.ts'
 
-/** A whole answer for a client. */
+/** Writes a whole answer for a client. */
 export function writeAnswer({ choices, usage, serviceTier }: Answer, context: WriteContext): WireMessage {
   const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' } }
   const options = { isHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }
@@ -38,16 +38,16 @@ export function emptyMessage({ newId, model }: WriteContext) {
   }
 }
 
-/** `thinking.display: "omitted"`. */
+/** Has the client set `thinking.display` to "omitted"? */
 export const hidesReasoning = ({ request }: WriteContext): boolean => request.options.reasoning?.show === 'none'
 
-/** `isHidden`: the client wants no text of reasoning. */
+/** `isHidden`: the client wants signatures without the text of reasoning. */
 export interface BlockOptions {
   isHidden: boolean
   responseWarnings: ResponseWarnings
 }
 
-/** A part as blocks. The format has none for generated audio, of which the transcript remains, and for generated images. */
+/** Writes a part as blocks. The format has no block for generated images, nor for generated audio, of which the transcript is written. */
 export function writeBlocks(part: AssistantPart, { isHidden, responseWarnings }: BlockOptions): WireBlock[] {
   switch (part.type) {
     case 'text': {
@@ -69,14 +69,14 @@ export function writeBlocks(part: AssistantPart, { isHidden, responseWarnings }:
     case 'image':
       responseWarnings.dropped('image')
       return []
-    case 'compaction': // only clients of Responses ask for one
+    case 'compaction': // only clients of Responses ask for a compaction
       return []
   }
 }
 
 const writeText = (text: string): WireBlock[] => (text === '' ? [] : [{ type: 'text', text }])
 
-/** A call as it starts: its input comes later. */
+/** A call as it starts in a stream: its input follows. */
 export const toolUse = ({ id, name }: ToolCallPart): WireToolUse => ({
   type: 'tool_use',
   id,
@@ -85,7 +85,7 @@ export const toolUse = ({ id, name }: ToolCallPart): WireToolUse => ({
   caller: { type: 'direct' },
 })
 
-/** A web search by the provider is two blocks: its query and its results. */
+/** Writes a web search by the provider as two blocks: its query and its results. */
 function writeSearch({ id, query, error, results }: ServerToolPart): [WireSearch, WireSearchResults] {
   const caller = { type: 'direct' } as const
   return [
@@ -107,7 +107,7 @@ const wireFound = ({ url, title }: ServerToolPart['results'][number]) => ({
   page_age: null,
 })
 
-/** With one of the codes that clients know. */
+/** Writes the error of a web search with one of the codes that clients know. */
 const searchError = (error: string) => ({
   type: 'web_search_tool_result_error' as const,
   error_code: SEARCH_ERRORS.find((code) => code === error) ?? ('unavailable' as const),
@@ -118,5 +118,5 @@ const SEARCH_ERRORS = [
   ...(['too_many_requests', 'query_too_long', 'request_too_large'] as const),
 ] as const
 
-/** A count as a client of this format reads it. */
+/** Writes a count of tokens for a client. */
 export const writeCount = (inputTokens: number): { input_tokens: number } => ({ input_tokens: inputTokens })

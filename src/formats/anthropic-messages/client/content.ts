@@ -17,7 +17,7 @@ export function blocksOf(holder: Fields, name: string, warnings: Warnings): Fiel
 
 const PART_NAMES = { name: 'title', citable: 'citations' }
 
-/** A block of a user message or of a tool result. An empty text is no part. */
+/** Parses a block of a user message or of a tool result. An empty text gives no part. */
 export function parseBlock(block: Fields, warnings: Warnings): UserPart[] {
   const part = parsePart(block, warnings)
   block.drop()
@@ -52,7 +52,7 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
         citable: isCitable(block),
         cache: parseMark(block, warnings),
       })
-    case 'tool_reference': // a deferred tool that was found; here all tools are declared
+    case 'tool_reference': // a deferred tool that was found; all tools are declared anyway
       warnings.changed(block.at, 'replaced')
       return { type: 'text', text: block.text('tool_name') ?? '' }
     default:
@@ -65,7 +65,7 @@ export function parseText(block: Fields, warnings: Warnings): TextPart | undefin
   return text ? defined<TextPart>({ type: 'text', text, cache: parseMark(block, warnings) }) : undefined
 }
 
-/** The texts of a list that holds nothing else: instructions, or the content of a search result. */
+/** Parses a list that may contain only texts: instructions, or the content of a search result. */
 export function parseTexts(holder: Fields, name: string, warnings: Warnings): TextPart[] {
   return blocksOf(holder, name, warnings).flatMap((block) => {
     const type = block.text('type')
@@ -83,7 +83,7 @@ export function parseTexts(holder: Fields, name: string, warnings: Warnings): Te
 
 const isCitable = (block: Fields): true | undefined => block.fields('citations')?.flag('enabled') || undefined
 
-/** `source` of an image or a document. */
+/** Parses `source` of an image or a document. */
 export function parseSource(block: Fields, warnings: Warnings): MediaSource {
   const source = block.fields('source') ?? warnings.refuse(block.path('source'), 'is required.')
   const required = (name: string) => source.text(name) ?? warnings.refuse(source.path(name), 'is required.')
@@ -103,7 +103,7 @@ export function parseSource(block: Fields, warnings: Warnings): MediaSource {
   }
 }
 
-/** The text of a document that is made of blocks. */
+/** The text of a document that consists of blocks. */
 function parseContent(source: Fields, warnings: Warnings): string {
   if (typeof source.any('content') === 'string') return source.text('content') ?? ''
   const texts = (source.list('content') ?? []).map((entry, index) => {

@@ -11,7 +11,7 @@ import { parseMark, parseSearchResults, queryOf } from '../fields.ts'
 import { blocksOf, parseBlock, parseSource, parseText, parseTexts } from './content.ts'
 import { parseRedacted, parseThinking } from './reasoning.ts'
 
-/** `system` and `messages`. The results of tools, which are a user's blocks here, are turns of their own. */
+/** Parses `system` and `messages`. Results of tools, which are blocks of a user in this format, become turns of their own. */
 export function parseTurns(body: Fields, warnings: Warnings): Turn[] {
   const messages = body.list('messages') ?? warnings.refuse('messages', 'is required.')
   const turns: Turn[] = parseSystem(body, warnings)
@@ -71,7 +71,7 @@ function parseResult(block: Fields, warnings: Warnings): ToolResult {
   return result
 }
 
-/** An earlier answer, as the client returns it. */
+/** Parses an earlier answer that the client returns. */
 function parseAssistant(blocks: readonly Fields[], warnings: Warnings): AssistantPart[] {
   const searches: Searches = { queries: new Map(), places: new Map() }
   const inserted = new Set<AssistantPart>()
@@ -83,11 +83,11 @@ function parseAssistant(blocks: readonly Fields[], warnings: Warnings): Assistan
     if (part.type === 'text' && block.text('type') !== 'text') inserted.add(part)
     return [part]
   })
-  for (const place of searches.places.values()) warnings.dropped(place) // without results so far
+  for (const place of searches.places.values()) warnings.dropped(place) // searches without results
   return returnStateToParts(separateParagraphs(parts, inserted))
 }
 
-/** Web searches without results so far, by id: their queries, and their paths in the request. */
+/** Web searches that have no results yet, by id: their queries, and their paths in the request. */
 interface Searches {
   queries: Map<string, string>
   places: Map<string, string>
@@ -102,7 +102,7 @@ function parsePart(block: Fields, { queries, places }: Searches, warnings: Warni
       return part && citations ? { ...part, citations } : part
     }
     case 'thinking':
-      block.ignore('cache_control') // Anthropic refuses it here
+      block.ignore('cache_control') // Anthropic refuses it on such blocks
       return parseThinking(block.text('thinking') ?? '', block.text('signature') ?? '')
     case 'redacted_thinking':
       return parseRedacted(block.text('data') ?? '')
@@ -113,7 +113,7 @@ function parsePart(block: Fields, { queries, places }: Searches, warnings: Warni
     case 'web_search_tool_result':
       places.delete(block.text('tool_use_id') ?? '')
       return parseSearchResults(ignoreAll(block), queries)
-    case 'fallback': // where another model of Anthropic took over
+    case 'fallback': // marks where another model of Anthropic has gone on
       ignoreAll(block)
       return void warnings.dropped(block.at)
     case 'server_tool_use':
@@ -159,7 +159,7 @@ function ignoreAll(block: Fields) {
  */
 function serverToolText(block: JsonObject): string | undefined {
   const type = String(block.type)
-  if (type.startsWith('tool_search') || block.name === 'tool_search') return '' // the tools are declared in any case
+  if (type.startsWith('tool_search') || block.name === 'tool_search') return '' // all tools are declared anyway
   if (type === 'server_tool_use' || type === 'mcp_tool_use') {
     if (String(block.name).startsWith('tool_search')) return ''
     return `${block.name}(${isObject(block.input) ? scalarsOf(block.input).join(', ') : ''})`

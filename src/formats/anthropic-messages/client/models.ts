@@ -2,7 +2,7 @@ import type { ModelEntry } from '../../../types.ts'
 import type { ModelListFormat } from '../../model-list.ts'
 import { cutPage, pageSize } from '../../model-list.ts'
 
-/** Anthropic's list, cut by `limit`, `after_id` and `before_id`; without `limit` it is whole. */
+/** Anthropic's list of models, divided into pages by `limit`, `after_id` and `before_id`; without `limit` it has all models. */
 export const anthropicModels: ModelListFormat = {
   list(entries, { query }) {
     const { page, hasMore } = cutPage(entries, {
@@ -20,7 +20,7 @@ export const anthropicModels: ModelListFormat = {
   one: modelOf,
 }
 
-/** What the gateway does not know is null; the epoch is Anthropic's sign of an unknown date of release. */
+/** A model for a client. Fields that the gateway does not know are null; Anthropic uses the epoch for an unknown date of release. */
 function modelOf({ id }: ModelEntry): object {
   return {
     type: 'model',

@@ -7,7 +7,7 @@ import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
 import type { WireRedacted, WireThinking } from '../wire.ts'
 
-/** How a client asks for reasoning: `thinking`, and the effort in `output_config`. */
+/** Parses what a client asks of the model's reasoning: `thinking`, and the effort in `output_config`. */
 export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptions | undefined {
   const effort = body.fields('output_config')?.wordOrDrop('effort', EFFORTS)
   const thinking = body.fields('thinking')
@@ -35,11 +35,11 @@ export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptio
 }
 
 /*
- * Reasoning of any vendor goes into the two blocks that clients of this format return. State of another vendor is sealed into the field of
- * Anthropic's signature.
+ * Reasoning of any vendor is written into the two kinds of blocks that clients of this format return. State of another vendor is sealed into
+ * the field of Anthropic's signature.
  */
 
-/** Reasoning for a client; without text and state there is no block. `isHidden`: the client wants the signature without the text. */
+/** Writes reasoning for a client; without text and state there is no block. `isHidden`: the client wants the signature without the text. */
 export function wireReasoning(
   { text, state }: ReasoningPart,
   isHidden: boolean,
@@ -51,11 +51,11 @@ export function wireReasoning(
   return thinking === '' && signature === '' ? undefined : { type: 'thinking', thinking, signature }
 }
 
-/** The signature of a block. Reasoning that must be sent back as text is part of it when it is hidden from the client. */
+/** The signature of a block. When reasoning is hidden from the client but must be sent back as text, the signature contains the text. */
 export const wireSignature = (state: OpaqueState, hidden: string): string =>
   sealState(state.kind === 'text' ? { ...state, data: hidden } : state)
 
-/** A thinking block that a client returns. */
+/** Parses a thinking block that a client returns. */
 export function parseThinking(thinking: string, signature: string): ReasoningPart | undefined {
   if (signature === '' || signature === UNSIGNED)
     return thinking === '' ? undefined : { type: 'reasoning', text: thinking }
@@ -64,7 +64,7 @@ export function parseThinking(thinking: string, signature: string): ReasoningPar
   return { type: 'reasoning', text: thinking || state.data, state: { ...state, data: '' } }
 }
 
-/** A block of encrypted reasoning that a client returns. */
+/** Parses a block of encrypted reasoning that a client returns. */
 export const parseRedacted = (data: string): ReasoningPart => ({
   type: 'reasoning',
   text: '',

@@ -15,7 +15,7 @@ const SYNONYMS = {
   output: ['output_config.format', 'output_format'],
 }
 
-/** A client's request for a message, or for the count of its tokens, which is the same without a limit. */
+/** Parses a client's request for a message, or for the count of its tokens, which is the same without a limit of tokens. */
 export function parseRequest(json: JsonObject, { warnings, version }: ParseContext): CanonicalRequest {
   const body = fieldsOf(json, '', warnings)
   noteNames(json, SYNONYMS, warnings)
@@ -35,7 +35,7 @@ export function parseRequest(json: JsonObject, { warnings, version }: ParseConte
   return request
 }
 
-/** The options of a request. `version`: of the API, as the client names it. */
+/** Parses the options of a request. `version`: the version of the API that the client names. */
 function parseOptions(body: Fields, version: string | undefined, warnings: Warnings): RequestOptions {
   refuseServerState(body, warnings)
   if (body.number('max_tokens') === 0)
@@ -61,7 +61,7 @@ function parseOptions(body: Fields, version: string | undefined, warnings: Warni
 /** From this version of the API on, Anthropic refuses the fields that control sampling. */
 const WITHOUT_SAMPLING = '2026-10-21'
 
-/** Refuses what only Anthropic stores or runs. */
+/** Refuses fields about data that only Anthropic stores, and tools that only Anthropic runs. */
 function refuseServerState(body: Fields, warnings: Warnings) {
   for (const name of ['container', 'mcp_servers', 'thread']) {
     const value = body.any(name)
@@ -86,7 +86,7 @@ function parseUser(body: Fields): string | undefined {
   return user
 }
 
-/** `output_config.format`, or where the beta had it. */
+/** Parses `output_config.format`, or the field that it had in the beta. */
 function parseOutput(body: Fields, warnings: Warnings): OutputFormat | undefined {
   const config = body.fields('output_config')
   config?.ignore('effort')

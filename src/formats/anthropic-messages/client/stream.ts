@@ -17,8 +17,8 @@ import { type BlockOptions, emptyMessage, hidesReasoning, toolUse, writeBlocks }
 import { wireReasoning, wireSignature } from './reasoning.ts'
 
 /**
- * Writes named events: the start of the message, one block after the other, and at the end the stop reason with all counts. Clients show how
- * full the context is by the counts of the start: these are an estimate if the provider has not reported them yet.
+ * Writes named events: the start of the message, one block after the other, and at the end the stop reason with all counts. Clients show by
+ * the counts of the start how full the context is: these are estimated if the provider has not reported them yet.
  */
 export function createWriter(given: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...given, request: withoutTurns(given.request) }
@@ -95,7 +95,7 @@ export function createWriter(given: WriteContext, write: (event: string) => void
   return { push: moveStreamStateToReasoning(serializeParts(push)), keepAlive: () => KEEP_ALIVE }
 }
 
-/** Where a count is null, a client keeps that of the start. */
+/** For a count that is null, clients keep the count of the start. */
 const UNKNOWN_COUNTS = { input_tokens: null, cache_creation_input_tokens: null, cache_read_input_tokens: null } as const
 
 /** Writes one part as a block of the stream. */
@@ -110,7 +110,7 @@ interface BlockWriter {
 interface BlockEvents {
   start(block: WireBlockStart): void
   delta(delta: WireDelta): void
-  /** `delta` for the frequent ones: the type of the delta, its field and the text. */
+  /** Writes a frequent kind of delta from its type, its field and the text. */
   textDelta(type: WireDelta['type'], field: string, text: string): void
   stop(): void
 }
@@ -130,7 +130,7 @@ function createBlockWriter(part: AssistantPart, events: BlockEvents, options: Bl
   }
 }
 
-/** The block starts with its first text: clients return empty blocks, which Anthropic then refuses. */
+/** Writes a text. The block starts with its first piece of text, since clients return empty blocks, which Anthropic then refuses. */
 function writeText({ start, delta, textDelta, stop }: BlockEvents, { responseWarnings }: BlockOptions): BlockWriter {
   let isOpen = false
   function open() {
@@ -155,7 +155,7 @@ function writeText({ start, delta, textDelta, stop }: BlockEvents, { responseWar
   }
 }
 
-/** The signature comes last. Reasoning without text may turn out to be redacted. */
+/** Writes reasoning. The signature comes last, and shows whether reasoning without text is redacted. */
 function writeReasoning(
   part: ReasoningPart,
   { start, delta, textDelta, stop }: BlockEvents,

@@ -14,7 +14,7 @@ import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
 import { parseMark } from '../fields.ts'
 
-/** `tools`: functions, tools that Anthropic defines and clients run, and the web search. */
+/** Parses `tools`: functions, tools that Anthropic defines and clients run, and the web search. */
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
   const offered = toolsIn(body, 'tools', warnings).flatMap((fields) => {
     const tool = parseTool(fields, warnings)
@@ -51,7 +51,7 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
       name: tool.text('name'),
       refusal: `a tool of type "${type}" is Anthropic's own and cannot be passed on.`,
     })
-  warnings.dropped(tool.at) // the tools that it would find are declared from the beginning
+  warnings.dropped(tool.at) // the tools that a search would find are declared from the beginning
   return undefined
 }
 
@@ -88,7 +88,7 @@ function parseSearch(tool: Fields): WebSearchTool {
   })
 }
 
-/** `tool_choice`, which also allows or forbids parallel calls. */
+/** Parses `tool_choice`, which also allows or forbids parallel calls. */
 export function parseToolChoice(
   body: Fields,
   warnings: Warnings,
@@ -116,8 +116,8 @@ function parseChoice(choice: Fields, warnings: Warnings): ToolChoice {
 }
 
 /*
- * Tools that Anthropic defines and clients run, each with a name of its own. Their calls and results are those of any other tool, so that models
- * that do not know them need only a schema of their input.
+ * Tools that Anthropic defines and clients run, each with a name of its own. Their calls and results are like those of any other tool, so
+ * that a schema of their input is all that other models need.
  */
 
 const TEXT = { type: 'string' }
@@ -140,7 +140,7 @@ const declarations: ReadonlyArray<[type: string, declare: (date: number) => Decl
   ['memory_', () => MEMORY],
 ]
 
-/** A declared tool as a function of its name; undefined when it is none of these. */
+/** A declared tool as a function with the tool's name; `undefined` for all other tools. */
 function clientTool(tool: Fields): FunctionTool | undefined {
   const type = tool.text('type') ?? ''
   const [prefix = '', declare] = declarations.find(([start]) => type.startsWith(start)) ?? []
@@ -163,7 +163,7 @@ const BASH: Declaration = {
   }),
 }
 
-/** The first two versions have `undo_edit`; since July 2025 `insert` has a field of its own for the text. */
+/** Declares the text editor. Its first two versions have the command `undo_edit`; since July 2025 `insert` has a field of its own for the text. */
 function textEditor(date: number): Declaration {
   const inserted = date >= 20250728 ? 'insert_text' : 'new_str'
   const undo = date < 20250429 ? ['undo_edit'] : []

@@ -9,13 +9,13 @@ import { parseCitations } from '../citations.ts'
 import { parseSearchResults, parseStop, parseTier, queryOf } from '../fields.ts'
 import { messageUsage } from '../stream-state.ts'
 
-/** A provider's message. */
+/** Parses a provider's message. */
 export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   if (!Array.isArray(body.content))
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider sent a message without content.' })
   const queries = new Map<string, string>()
   const content = body.content.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, queries, context) : []))
-  if (queries.size > 0) context.responseWarnings.dropped('server_tool_use') // without results so far
+  if (queries.size > 0) context.responseWarnings.dropped('server_tool_use') // searches without results
   const hasToolCalls = content.some((part) => part.type === 'tool-call')
   return defined<Answer>({
     id: textOrEmpty(body.id) || undefined,
@@ -62,7 +62,7 @@ function parseBlock(block: JsonObject, queries: Map<string, string>, context: Re
   return []
 }
 
-/** The count in a provider's answer, if it is one. */
+/** Parses the count in a provider's answer; `undefined` if the body has none. */
 export function parseCount(body: unknown): number | undefined {
   const tokens = isObject(body) ? body.input_tokens : undefined
   return typeof tokens === 'number' ? tokens : undefined

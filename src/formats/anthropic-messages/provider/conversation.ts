@@ -16,7 +16,7 @@ import type {
 } from '../wire.ts'
 
 /**
- * `system` and `messages`. The instructions before the first turn are the blocks of `system`. Consecutive turns of one role are one
+ * Writes `system` and `messages`. The instructions before the first turn become the blocks of `system`. Consecutive turns of one role are one
  * message: tool results first, then the content of the user.
  */
 export function writeTurns(turns: readonly Turn[], target: TargetContext) {
@@ -63,7 +63,7 @@ function merge(messages: readonly WireMessageParam[]): WireMessageParam[] {
   return merged
 }
 
-/** The beginning of an answer that the model is to continue must not end in white space. */
+/** Removes white space at the end of an answer that the model is to continue, which Anthropic refuses. */
 function withoutTrailingBlanks(messages: WireMessageParam[]): WireMessageParam[] {
   const last = messages.at(-1)
   const block = last?.role === 'assistant' ? last.content.at(-1) : undefined
@@ -71,7 +71,7 @@ function withoutTrailingBlanks(messages: WireMessageParam[]): WireMessageParam[]
   return messages
 }
 
-/** A part of a user turn or a tool result. Text of white space only is left out, since Anthropic refuses it. */
+/** Writes a part of a user turn or a tool result. Text of only white space is left out, since Anthropic refuses it. */
 function writePart(part: UserPart, target: TargetContext): WireUserBlock[] {
   const { warnings } = target
   const marks = wireMark(part.type === 'video' ? undefined : part.cache, target)
@@ -116,7 +116,7 @@ export const isBlank = (text: string): boolean => text.trim() === ''
 
 const wireCitable = (citable: boolean | undefined) => (citable ? { citations: { enabled: true } as const } : {})
 
-/** A part of an earlier answer, for a provider; without a block for it in this format, it is left out. */
+/** Writes a part of an earlier answer; a part for which the format has no block is left out. */
 function writeAssistant(part: AssistantPart, target: TargetContext): WireAssistantBlock[] {
   const { warnings } = target
   switch (part.type) {
@@ -149,13 +149,13 @@ function writeAssistantText({ text, cache, citations }: TextPart, target: Target
   return [{ type: 'text', text, ...(cited.length > 0 && { citations: cited }), ...wireMark(cache, target) }]
 }
 
-/** Anthropic accepts only reasoning that it has signed. */
+/** Writes reasoning that Anthropic has signed; it accepts no other. */
 function writeReasoning({ text, state }: ReasoningPart): WireAssistantBlock[] {
   if (state?.kind === 'signature') return [{ type: 'thinking', thinking: text, signature: state.data }]
   return state?.kind === 'redacted' ? [{ type: 'redacted_thinking', data: state.data }] : []
 }
 
-/** An image for a provider. */
+/** Writes the source of an image. */
 function imageSource(part: ImagePart, { warnings }: TargetContext): WireImageSource {
   const { source } = part
   if (source.type === 'url') return { type: 'url', url: source.url }
@@ -167,7 +167,7 @@ function imageSource(part: ImagePart, { warnings }: TargetContext): WireImageSou
 
 const IMAGES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
 
-/** A document for a provider: a PDF, or text of any kind. */
+/** Writes the source of a document: a PDF, or text of any kind. */
 function documentSource(part: FilePart, { warnings }: TargetContext): WireDocumentSource {
   const { source } = part
   if (source.type === 'url') return { type: 'url', url: source.url }

@@ -9,7 +9,7 @@ import type { WireCountRequest, WireMessageParam, WireOutputConfig, WireRequest,
 import { isBlank, writeTurns } from './conversation.ts'
 import { writeToolChoice, writeTools } from './tools.ts'
 
-/** A request for a message as a provider wants it. */
+/** Writes a request for a message. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const body = dropUnboundThinking(wireRequest(request, target), target)
   return { path: '/messages', headers: betasOf(body), body }
@@ -30,7 +30,7 @@ function wireRequest(request: CanonicalRequest, target: TargetContext): WireRequ
   })
 }
 
-/** The beta features that a request uses: in the version of the API that all compatible vendors have, they must be named. */
+/** The header that names the beta features of a request, as the version of the API demands that all compatible vendors have. */
 function betasOf({ messages, speed, thinking }: WireRequest): Record<string, string> {
   const betas = [
     ...(messages.some(namesFile) ? ['files-api-2025-04-14'] : []),
@@ -49,7 +49,7 @@ const namesFile = ({ content }: WireMessageParam): boolean =>
 const isFile = (block: object): boolean =>
   'source' in block && typeof block.source === 'object' && block.source !== null && 'file_id' in block.source
 
-/** A request for the count of what a request would have in tokens: the same body without what only an answer needs. */
+/** Writes a request to count the tokens of a request: the same body without the fields that concern only the answer. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const whole = wireRequest(request, target)
   const { model, system, messages, tools, tool_choice, thinking, output_config, cache_control } = whole
@@ -66,7 +66,7 @@ export function writeCountRequest(request: CanonicalRequest, target: TargetConte
   return { path: '/messages/count_tokens', headers: {}, body }
 }
 
-/** The options in Anthropic's names. Undefined ones are left out by the caller. */
+/** Writes the options under Anthropic's names. The caller removes undefined ones. */
 function writeOptions(
   { options, output }: Pick<CanonicalRequest, 'options' | 'output'>,
   messages: readonly WireMessageParam[],
@@ -90,10 +90,10 @@ function writeOptions(
   }
 }
 
-/** Longer ones are refused. */
+/** The longest id of a user that Anthropic accepts. */
 const MAX_USER_CHARACTERS = 256
 
-/** The limit of tokens, which is required: the client's, the model's, or one that leaves room for the answer after the reasoning. */
+/** The limit of tokens, which the format requires: the client's, the model's, or one that leaves room for the answer after the reasoning. */
 function maxTokens({ maxOutputTokens, reasoning }: RequestOptions, { traits }: TargetContext): number {
   const isThinking = reasoning && reasoning.effort !== 'none'
   const reasoningTokens = isThinking ? budgetOf(reasoning, traits.reasoning) : 0
@@ -102,7 +102,7 @@ function maxTokens({ maxOutputTokens, reasoning }: RequestOptions, { traits }: T
 
 const ANSWER_TOKENS = 8_192
 
-/** Name and description go into the schema: the format has no field for them. */
+/** Puts name and description into the schema, since the format has no field for them. */
 function wireSchema(
   { schema, name, description }: OutputFormat & { type: 'json-schema' },
   { warnings }: TargetContext,
@@ -111,7 +111,7 @@ function wireSchema(
   return strictSchema(named, (change) => warnings.changed('output', change))
 }
 
-/** A model that reasons takes hardly any sampling options, and no model takes both `temperature` and `top_p`. */
+/** Writes the sampling options. A model that reasons accepts hardly any of them, and no model accepts both `temperature` and `top_p`. */
 function writeSampling(options: RequestOptions, thinking: WireThinkingConfig | undefined, { warnings }: TargetContext) {
   let { temperature, topP, topK } = options
   if (thinking && thinking.type !== 'disabled') {
@@ -150,7 +150,7 @@ function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetCont
       return { speed: 'fast' as const }
     case 'priority':
       warnings.changed('serviceTier', 'replaced')
-      return { service_tier: 'auto' as const } // uses what was paid for in advance
+      return { service_tier: 'auto' as const } // uses reserved capacity, where there is any
     case 'flex':
     case 'scale':
       warnings.dropped('serviceTier')
@@ -158,15 +158,16 @@ function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetCont
   return {}
 }
 
-/** How a provider is asked for reasoning: by an effort, or by a budget of tokens. */
+/** The fields that ask for reasoning: by an effort, or by a budget of tokens. */
 interface WrittenThinking {
   thinking?: WireThinkingConfig
   effort?: NonNullable<WireOutputConfig['effort']>
 }
 
 /**
- * A model that reasons by budget requires the thinking blocks of a tool loop back. Where they are lost, as after an answer of another provider,
- * thinking is disabled until the loop is over. It continues no prefilled answer either.
+ * Writes the fields that ask for reasoning. A model that reasons by a budget requires the thinking blocks of a tool loop to be sent back.
+ * Where they are lost, as after an answer of another provider, thinking is disabled until the loop is over. It is also disabled when the
+ * model is to continue an answer.
  */
 function writeThinking(
   reasoning: ReasoningOptions | undefined,

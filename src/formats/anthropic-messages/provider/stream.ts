@@ -19,7 +19,7 @@ import { streamError } from '../errors.ts'
 import { parseSearchResults, parseStop, queryOf } from '../fields.ts'
 import { mergeCounts, messageUsage } from '../stream-state.ts'
 
-/** Reads named events from `message_start` to `message_stop`; some vendors send blocks without a start, or a second start. */
+/** Creates a reader of named events from `message_start` to `message_stop`; some vendors send blocks without a start, or a second start. */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const blocks = createBlocks()
   const counts: JsonObject = {}
@@ -29,10 +29,10 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   function observe({ event, data }: SseEvent) {
     const payload = tryParseJson(data)
     if (payload === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
-    if (!isObject(payload)) return // no event that a client could read
+    if (!isObject(payload)) return // holds nothing that a client could read
     switch (payload.type ?? event) {
       case 'message_start': {
-        const { message } = exactObject(data, payload) // which may be complete
+        const { message } = exactObject(data, payload) // some vendors send the complete message here
         return startMessage(isObject(message) ? message : {})
       }
       case 'content_block_start': {
@@ -51,7 +51,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
         return emit({ type: 'done' })
       case 'error':
         return emit({ type: 'error', error: streamError(payload.error) })
-      default: // of a proxy before the provider
+      default: // an event of a proxy before the provider
         if (payload.error) emit({ type: 'error', error: streamError(payload.error) })
     }
   }
@@ -70,7 +70,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     isStarted = true
   }
 
-  /** Calls that Anthropic's code execution makes come in the start alone, with all blocks and the stop reason. */
+  /** Reads a message that is complete in its start: calls by Anthropic's code execution come so, with all blocks and the stop reason. */
   function readWholeMessage(content: readonly unknown[], message: JsonObject) {
     for (const block of content) {
       startBlock(undefined, isObject(block) ? block : {})
@@ -93,7 +93,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   function endMessage(delta: JsonObject, usage: unknown) {
     mergeCounts(counts, usage)
     const finish = parseStop(delta)
-    if (finish && blockContext.queries.size > 0) context.responseWarnings.dropped('server_tool_use') // without results so far
+    if (finish && blockContext.queries.size > 0) context.responseWarnings.dropped('server_tool_use') // searches without results
     const whole = isObject(usage) ? messageUsage(counts) : undefined
     if (whole) emit({ type: 'usage', usage: whole })
     if (finish) emit({ type: 'finish', candidate: 0, finish })
@@ -103,11 +103,11 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 }
 
 interface BlockContext extends ReadContext, PartEvents {
-  /** The queries of web searches without results so far, by the id of the search. */
+  /** The queries of web searches that have no results yet, by the id of the search. */
   queries: Map<string, string>
 }
 
-/** Reads a block by the type that its start names; some vendors put all of its content there. */
+/** Creates a reader for the block of a given start, in which some vendors put all of its content. */
 function createBlockReader(block: JsonObject, context: BlockContext): BlockReader {
   switch (block.type) {
     case 'text':
@@ -202,8 +202,8 @@ function readNothing(type: string, { responseWarnings }: BlockContext): BlockRea
 }
 
 /**
- * Reads the input of a tool out of the pieces of its JSON. The object in a block's start is a placeholder, except with vendors that send no
- * pieces; so is a first piece `{}` when more follows.
+ * Reads the input of a tool from the pieces of its JSON. The object in a block's start is a placeholder, unless the vendor sends no pieces; a
+ * first piece `{}` is a placeholder if more follows.
  */
 function createInputReader(start: unknown, emit: (more: string) => void): { add(piece: string): void; end(): void } {
   let hasPieces = false

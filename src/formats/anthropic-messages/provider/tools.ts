@@ -32,7 +32,7 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
   }
 }
 
-/** The version of the web search that all models have. */
+/** Writes a web search, in the version that all models have. */
 function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
   const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
   if (contextSize && contextSize !== 'medium') warnings.dropped(warnings.pathOf(tool, 'tools', 'contextSize'))
@@ -44,7 +44,7 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool
   }
 }
 
-/** The tool choice, which also forbids parallel calls. */
+/** Writes the tool choice, which also forbids parallel calls. */
 export function writeToolChoice(
   choice: ToolChoice | undefined,
   parallel: boolean | undefined,

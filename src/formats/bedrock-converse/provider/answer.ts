@@ -8,7 +8,7 @@ import type { ResponseWarnings } from '../../canonical/warnings.ts'
 import type { ReadContext } from '../../translator.ts'
 import { converseUsage, parseStop } from '../fields.ts'
 
-/** A whole answer of Converse. */
+/** Parses a whole answer of Converse. */
 export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   const message = isObject(body.output) ? body.output.message : undefined
   const blocks = isObject(message) ? message.content : undefined
@@ -71,12 +71,12 @@ function parseReasoning(
   return text === '' ? [] : [{ type: 'reasoning', text }]
 }
 
-/** The count in an answer of `CountTokens`. */
+/** Parses the count in an answer of `CountTokens`. */
 export function parseCount({ inputTokens }: JsonObject): number | undefined {
   return typeof inputTokens === 'number' ? inputTokens : undefined
 }
 
-/** A citation, whole or in a stream; `undefined` when it names neither an address nor a place. */
+/** Parses a citation, of a whole answer or a stream; `undefined` when it has neither an address nor a place. */
 export function parseCitation({ title, source, sourceContent, location }: JsonObject): Citation | undefined {
   const where = isObject(location) ? location : {}
   const web = isObject(where.web) ? where.web : {}

@@ -5,7 +5,7 @@ import type { TargetContext } from '../../translator.ts'
 import type { WireBlock, WireCachePoint, WireMedium, WireMessage, WireText } from '../wire.ts'
 import { writeDocument, writeImage, writeVideo } from './media.ts'
 
-/** `system` and `messages`. Converse wants alternating roles, the user first, and text beside every document. */
+/** Writes `system` and `messages`. Converse requires alternating roles, the user first, and text beside every document. */
 export function writeTurns(turns: readonly Turn[], target: TargetContext) {
   const state: WriteState = { ...target, names: new Set() }
   const first = turns.findIndex(({ role }) => role !== 'system')
@@ -33,7 +33,7 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
 
 function writeTurn(turn: Turn, state: WriteState): WireMessage {
   switch (turn.role) {
-    case 'system': // `prepareRequest` leaves none after the first turn
+    case 'system': // `prepareRequest` leaves no instructions after the first turn
       return { role: 'user', content: turn.content.flatMap(writeText) }
     case 'user':
       return { role: 'user', content: turn.content.flatMap((part) => writePart(part, state)) }
@@ -55,10 +55,10 @@ function merge(messages: readonly WireMessage[]): WireMessage[] {
   return merged
 }
 
-/** A document is refused without text or a tool result beside it. */
+/** Is the block a text or a tool result? Converse refuses documents without one beside them. */
 const hasWords = (block: WireBlock) => 'text' in block || 'toolResult' in block
 
-/** The beginning of an answer that the model is to continue must not end in white space. */
+/** Removes white space at the end of an answer that the model is to continue, which Converse refuses. */
 function withoutTrailingBlanks(messages: WireMessage[]): WireMessage[] {
   const last = messages.at(-1)
   const block = last?.role === 'assistant' ? last.content.at(-1) : undefined
@@ -71,14 +71,14 @@ interface WriteState extends TargetContext {
   names: Set<string>
 }
 
-/** A part of a user turn; a cache point is a block of its own after it. */
+/** Writes a part of a user turn; a cache point is a block of its own after it. */
 function writePart(part: UserPart, state: WriteState): WireBlock[] {
   const blocks: WireBlock[] = writeMedium(part, state)
   if (blocks.length > 0) blocks.push(...writeMark(part.type === 'video' ? undefined : part.cache, state))
   return blocks
 }
 
-/** Text of white space only is left out, since Converse refuses it. */
+/** Writes text or a medium. Text of only white space is left out, since Converse refuses it. */
 function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
   const { warnings, names } = state
   switch (part.type) {
@@ -126,7 +126,7 @@ function writeResult({ callId, content, isError, cache }: ToolResult, state: Wri
   ]
 }
 
-/** A part of an earlier answer; without a block for it in this format, it is left out. */
+/** Writes a part of an earlier answer; a part for which the format has no block is left out. */
 function writeAssistant(part: AssistantPart, state: WriteState): WireBlock[] {
   const { warnings } = state
   switch (part.type) {

@@ -15,7 +15,7 @@ export function writeVideo(part: VideoPart, target: TargetContext): WireVideo {
   return { video: { format: format ?? refuseType(part, mediaType, target), source: { bytes } } }
 }
 
-/** A document; `names` holds the names so far, since none may be used twice. */
+/** Writes a document. `names`: the names of the documents so far, since none may be used twice. */
 export function writeDocument(part: FilePart, names: Set<string>, target: TargetContext): WireDocument {
   const { source: from, context, citable } = part
   const mediaType = mediaTypeOf(from)
@@ -34,7 +34,7 @@ export function writeDocument(part: FilePart, names: Set<string>, target: Target
   }
 }
 
-/** A name may have letters, digits, single spaces, hyphens, parentheses and brackets only. */
+/** A free name for a document, which may have only letters, digits, single spaces, hyphens, parentheses and brackets. */
 function freeName(given: string | undefined, names: Set<string>): string {
   const bare = given
     ?.replace(/\.\w{1,5}$/, '')

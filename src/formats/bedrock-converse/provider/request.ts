@@ -9,7 +9,7 @@ import type { WireCountRequest, WireMessage, WireRequest } from '../wire.ts'
 import { writeTurns } from './conversation.ts'
 import { writeToolConfig } from './tools.ts'
 
-/** A request to Converse; the model stands in its path, colons and slashes encoded. */
+/** Writes a request to Converse. The model is part of its path, with colons and slashes encoded. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const operation = request.stream ? 'converse-stream' : 'converse'
   const path = `/model/${pathSegment(target.model)}/${operation}`
@@ -45,13 +45,13 @@ function converseRequest(request: CanonicalRequest, target: TargetContext): Wire
 
 const orNone = <T extends object>(object: T): T | undefined => (Object.keys(object).length > 0 ? object : undefined)
 
-/** The options in combinations that the model accepts: one that reasons takes few sampling options, and needs room for the answer. */
+/** Chooses combinations of options that the model accepts: a model that reasons accepts few sampling options, and needs room for the answer. */
 function settleOptions(asked: RequestOptions, messages: readonly WireMessage[], target: TargetContext) {
   const { traits, warnings } = target
   const { by } = traits.reasoning
   const options = { ...asked }
   if (by === 'budget' && options.reasoning && options.reasoning.effort !== 'none' && lacksReasoning(messages)) {
-    warnings.dropped('reasoning') // it requires the reasoning of a tool loop back, which is lost
+    warnings.dropped('reasoning') // the model requires the reasoning of the tool loop, which is lost
     delete options.reasoning
   }
   const own = options.reasoning ? reasoningFields(options.reasoning, traits.reasoning) : {}
@@ -59,7 +59,7 @@ function settleOptions(asked: RequestOptions, messages: readonly WireMessage[], 
   const isClaude = by === 'budget' || by === 'adaptive'
   if (isReasoning && isClaude) drop(options, ['temperature', 'topP', 'topK'], target)
   if (isReasoning && by === 'level' && options.reasoning?.effort === 'high')
-    drop(options, ['temperature', 'topP', 'maxOutputTokens'], target) // Nova refuses them beside it
+    drop(options, ['temperature', 'topP', 'maxOutputTokens'], target) // Nova refuses these options together with reasoning
   if (isClaude && options.temperature !== undefined && options.topP !== undefined) drop(options, ['topP'], target)
   const budget = options.reasoning?.budget
   if (isReasoning && by === 'budget' && typeof budget === 'number') options.maxOutputTokens ??= budget + ANSWER_TOKENS
@@ -67,7 +67,7 @@ function settleOptions(asked: RequestOptions, messages: readonly WireMessage[], 
   return { options, own: { ...own, ...topK } }
 }
 
-/** Tokens for the answer where the client names no limit. */
+/** The tokens for the answer when the client gives no limit. */
 const ANSWER_TOKENS = 8_192
 
 function drop(
@@ -107,11 +107,9 @@ function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetCont
   return undefined
 }
 
-/*
- * The vendors' own fields, which Converse passes to the model unread, in `additionalModelRequestFields`.
- */
+/* The fields below belong to vendors. Converse passes them on to the model unread, in `additionalModelRequestFields`. */
 
-/** How the model is asked for reasoning; nothing where it has none, or where the client only chose how it is shown. */
+/** The fields that ask the model for reasoning; none if the model does not reason, or if the client only chose how reasoning is shown. */
 function reasoningFields(
   { effort, budget, show }: ReasoningOptions,
   { by, budgets, off }: ReasoningTraits,
@@ -147,11 +145,14 @@ function reasoningFields(
   }
 }
 
-/** `topK`, the option that Converse has no field for. */
+/** The field for `topK`, for which Converse itself has none. */
 const topKFields = (topK: number, { topKField }: Pick<Traits, 'topKField'>): JsonObject =>
   topKField === 'top_k' ? { top_k: topK } : { inferenceConfig: { topK } }
 
-/** `CountTokens` counts what `Converse` would be charged for. It takes four members of a request; the form of the answer, which models read as well, is none of them. */
+/**
+ * Writes a request to `CountTokens`, which counts the tokens that `Converse` would charge. It accepts four members of a request, without the
+ * format of the answer, which models read as well.
+ */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { messages, system, toolConfig, outputConfig, additionalModelRequestFields } = converseRequest(request, target)
   if (outputConfig) target.warnings.dropped('output')
@@ -169,8 +170,8 @@ export function writeCountRequest(request: CanonicalRequest, target: TargetConte
 }
 
 /**
- * The model of an inference profile, from the profile's id or ARN: tokens are not counted for profiles. These only choose where the model
- * runs, so that its count is the same.
+ * The model of an inference profile, from the profile's id or ARN: tokens are not counted for profiles. A profile only chooses where the
+ * model runs, so that the count is the same.
  */
 const baseModel = (model: string): string =>
   model.replace(/^arn:.*:(?:inference-profile|foundation-model)\//, '').replace(REGIONS, '')
@@ -178,7 +179,10 @@ const baseModel = (model: string): string =>
 /** The prefix of the ids of profiles that span regions: `us.`, `apac.`, `global.`. */
 const REGIONS = /^(?:[a-z]{2}|us-gov|apac|global)\.(?=[a-z])/
 
-/** The question has to show that the model reasons, not how much: a large budget is refused without a limit of tokens, which it cannot have. */
+/**
+ * Sets the smallest budget of reasoning in a request to count tokens. A large budget is refused without a limit of tokens, which such a
+ * request cannot have.
+ */
 function withLeastBudget(fields: JsonObject): JsonObject {
   const { thinking } = fields
   const isBudget = isObject(thinking) && typeof thinking.budget_tokens === 'number'

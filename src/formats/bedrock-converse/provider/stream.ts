@@ -15,7 +15,7 @@ import { exceptionIn, streamError } from '../errors.ts'
 import { converseUsage, parseStop } from '../fields.ts'
 import { parseCitation, SERVER_TOOL } from './answer.ts'
 
-/** Reads events from `messageStart` to `metadata`. Only blocks that call tools are announced; the others begin with their first delta. */
+/** Creates a reader of events from `messageStart` to `metadata`. Only blocks that call tools are announced; others begin with their first delta. */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const blocks = createBlocks()
   const blockContext = { ...context, ...createPartEvents(emit) }
@@ -25,7 +25,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (exception) return emit({ type: 'error', error: streamError(exception) })
     const payload = tryParseJson(data)
     if (payload === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
-    if (!isObject(payload)) return // no event that a client could read
+    if (!isObject(payload)) return // holds nothing that a client could read
     switch (event) {
       case 'messageStart':
         return emit({ type: 'start' })
@@ -65,7 +65,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
 interface BlockContext extends ReadContext, PartEvents {}
 
-/** Reads a block of the type that its start names, or its first delta where it has no start. */
+/** Creates a reader for a block, whose type is known from its start, or without a start from its first delta. */
 function createBlockReader(block: JsonObject, context: BlockContext): BlockReader {
   if (isObject(block.toolUse) && block.toolUse.type !== SERVER_TOOL && textOrEmpty(block.toolUse.name) !== '')
     return readCall(block.toolUse, context)
@@ -106,7 +106,7 @@ function readReasoning(context: BlockContext): BlockReader {
   }
 }
 
-/** A call without arguments has no delta, or an empty one. */
+/** Creates a reader for a call. A call without arguments has no delta, or an empty one. */
 function readCall(call: JsonObject, { start, emit, newId }: BlockContext): BlockReader {
   const id = textOrEmpty(call.toolUseId) || `tooluse_${newId()}`
   const key = start({ type: 'tool-call', id, name: textOrEmpty(call.name), arguments: '' })

@@ -5,7 +5,7 @@ import type { TargetContext } from '../../translator.ts'
 import type { WireRequest, WireTool, WireToolChoice } from '../wire.ts'
 import { writeMark } from './conversation.ts'
 
-/** The tools and which of them to call; undefined without any. */
+/** Writes the tools and the tool choice; `undefined` without tools. */
 export function writeToolConfig(
   { tools, toolChoice }: Pick<CanonicalRequest, 'tools' | 'toolChoice'>,
   target: TargetContext,

@@ -108,8 +108,8 @@ const KIND_NAMES: Readonly<Record<InputKind, string>> = {
 }
 
 /**
- * A document for a target that has files only: a text document becomes a text after its title; the context of another one becomes a text
- * before it. It cannot be cited.
+ * Converts a document for a target that has only files: a text document becomes a text after its title; the context of another one becomes a
+ * text before it. It cannot be cited.
  */
 function fitDocument<P extends UserPart>(part: P, { traits, warnings }: TargetContext): (P | TextPart)[] {
   if (part.type !== 'file' || traits.documents) return [part]
@@ -126,7 +126,7 @@ function textPart(texts: readonly (string | undefined)[], cache?: FilePart['cach
 
 /**
  * Moves images of the model into user turns, for a target whose assistant turns hold none: into the next user turn, or into one after the
- * results of that turn's calls. There they count as a user's images, and are refused where those are.
+ * results of that turn's calls. There they count as images of a user, and are refused where a user's images are.
  */
 function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[] {
   const all: Turn[] = []
@@ -159,7 +159,7 @@ function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[]
 
 const isImage = (part: AssistantPart): part is ImagePart => part.type === 'image'
 
-/** An assistant turn that held only images gets a text instead, since user and assistant must alternate. */
+/** Removes the images of an assistant turn. A turn that had only images gets a text instead, since user and assistant must alternate. */
 function withoutImages(turn: AssistantTurn): AssistantTurn {
   const rest = turn.content.filter((part) => !isImage(part))
   const hasContent = rest.some((part) => part.type !== 'reasoning' && (part.type !== 'text' || part.text.trim() !== ''))
@@ -180,7 +180,7 @@ export function partsAsBytes(turns: readonly Turn[], traits: Traits): AddressedP
   return turns.flatMap((turn): AddressedPart[] => {
     if (turn.role === 'system') return []
     if (turn.role !== 'tool') {
-      const parts: readonly Part[] = turn.content // those of an assistant are its images
+      const parts: readonly Part[] = turn.content // in an assistant turn only images are addressed
       return parts.filter(isAddressed).filter((part) => wantsBytes(part, inputs))
     }
     const inResults = turn.results.flatMap(({ content }) => content.filter(isAddressed))
@@ -208,7 +208,7 @@ export function withSources(turns: readonly Turn[], sources: ReadonlyMap<object,
   })
 }
 
-/** Pages of YouTube are no video files, and other schemes than http and https cannot be fetched. */
+/** Can the part's source be downloaded? Pages of YouTube are no video files, and only http and https can be fetched. */
 function isAddressed(part: Part): part is AddressedPart {
   if (!('source' in part) || typeof part.source === 'string' || part.source.type !== 'url') return false
   return /^https?:/i.test(part.source.url) && !isAtYouTube(part.source.url)

@@ -23,7 +23,7 @@ export function prepareOptions(
   return accepted
 }
 
-/** Is it the value that holds anyway? Some clients send all defaults. */
+/** Is this the default value of the option? Some clients send all defaults. */
 const isDefault = (name: OptionName, value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length === 0 : value === DEFAULTS[name]
 
@@ -38,7 +38,7 @@ const DEFAULTS: { readonly [Name in OptionName]?: RequestOptions[Name] } = {
   verbosity: 'medium',
 }
 
-/** Options whose loss would change the answer itself: they are refused, not dropped. */
+/** Options without which the answer would be another one: they are refused rather than dropped. */
 const ESSENTIAL: ReadonlySet<OptionName> = new Set<OptionName>(['candidates', 'modalities', 'speech', 'moderation'])
 
 function clamp(options: RequestOptions, traits: Traits, warnings: Warnings) {

@@ -10,7 +10,7 @@ interface Shaped {
   turns: Turn[]
   /** The tool whose arguments are the answer, for a target that takes no schema of an answer. */
   tool: FunctionTool | undefined
-  /** Is the answer wrapped in an object, since its own schema is none of an object? */
+  /** Is the answer wrapped in an object, since its own schema does not describe one? */
   isWrapped: boolean
 }
 
@@ -48,7 +48,7 @@ const mentionsJson = (turns: readonly Turn[]) =>
 
 const OUTPUT_TOOL = 'answer'
 
-/** Adds it after all other instructions. */
+/** Adds the instruction about the output after all other instructions. */
 function withInstruction(turns: readonly Turn[]): Turn[] {
   const first = turns.findIndex(({ role }) => role !== 'system')
   const at = first === -1 ? turns.length : first
@@ -61,7 +61,10 @@ const JSON_ONLY: SystemTurn = {
   content: [{ type: 'text', text: 'Answer with one JSON object and nothing else: no words around it, no code fence.' }],
 }
 
-/** Wraps a schema of another type, such as a list, in one of an object, which is all that most targets accept; `undefined`: it is an object. */
+/**
+ * Wraps a schema of another type, such as a list, in a schema of an object, the only type that most targets accept; `undefined` if the schema
+ * describes an object already.
+ */
 function objectOutput(output: OutputFormat): OutputFormat | undefined {
   if (output.type !== 'json-schema') return undefined
   const { type } = output.schema

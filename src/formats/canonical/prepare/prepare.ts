@@ -25,8 +25,8 @@ export interface PreparedRequest {
 type PrepareContext = TargetContext & { carries: ReadonlySet<OptionName> }
 
 /**
- * Adapts a request to the traits of one target, whatever its format. Each loss is a warning; what would change the meaning is refused. The
- * given request stays unchanged, so that the next target starts from it again.
+ * Adapts a request to the traits of one target, whatever its format. Each loss is a warning; a loss that would change the meaning is refused.
+ * The given request stays unchanged, so that the next target starts from it again.
  */
 export function prepareRequest(asked: CanonicalRequest, target: PrepareContext): PreparedRequest {
   const { traits, origin, warnings } = target

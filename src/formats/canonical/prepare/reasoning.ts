@@ -94,7 +94,7 @@ function fitReasoning(asked: ReasoningOptions, target: BudgetTarget): ReasoningO
     return undefined
   }
   const isAuto = asked.effort === undefined && asked.budget === 'auto'
-  const canBeAuto = reasoning.isDefault || reasoning.by !== 'effort' // by default, or because it can be asked to
+  const canBeAuto = reasoning.isDefault || reasoning.by !== 'effort' // the model reasons by default, or can be asked to choose itself
   if (isAuto && reasoning.by !== 'budget' && canBeAuto) return asked
   const wanted = asked.effort ?? (typeof asked.budget === 'number' ? effortOf(asked.budget) : 'medium')
   const effort = nearestEffort(wanted, reasoning.efforts)
@@ -116,7 +116,7 @@ export function effortOf(budget: number): Effort {
 function nearestEffort(wanted: Effort, efforts: readonly Effort[]): Effort {
   if (efforts.length === 0 || efforts.includes(wanted)) return wanted
   const at = EFFORTS.indexOf(wanted)
-  // `none` is next to no other effort: who asks for some reasoning gets some.
+  // `none` is not near any other effort: a request for some reasoning must get some.
   const others = wanted === 'none' ? efforts : efforts.filter((effort) => effort !== 'none')
   const candidates = others.length > 0 ? others : efforts
   const distance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - at)

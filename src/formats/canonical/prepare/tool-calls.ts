@@ -46,10 +46,10 @@ export function callsIn(turns: readonly Turn[]): { ids: Set<string>; names: Set<
   return { ids, names }
 }
 
-/** Maps each name or id of the client to one that the target accepts: always to the same one, and no two to one. */
+/** Maps each name or id of the client to one that the target accepts: always to the same one, and different ones to different ones. */
 export type Renamer = (name: string) => string
 
-/** Names that fit stay unchanged. What another one becomes depends on that name alone, unless two would collide. */
+/** Makes a renamer. Names that the target accepts stay unchanged. The new name of any other depends on that name alone, unless two would collide. */
 export function createRenamer(names: Iterable<string>, alphabet: Alphabet): Renamer {
   const fits = patternOf(alphabet)
   const known = new Map<string, string>()
@@ -79,7 +79,7 @@ function cleaned(name: string, { characters, first = characters, maxLength }: Al
   return `${started.slice(0, maxLength - hash.length)}${hash}`
 }
 
-/** Hexadecimal digits, which every alphabet allows. */
+/** A name of hexadecimal digits, which every alphabet allows. */
 function hashed(name: string, seed: number, { isExact, maxLength }: Alphabet): string {
   const hash = hexHash(name, HASH_SEED + seed) + hexHash(name, ~HASH_SEED - seed)
   return isExact ? hash.repeat(Math.ceil(maxLength / hash.length)).slice(0, maxLength) : hash.slice(0, 8)

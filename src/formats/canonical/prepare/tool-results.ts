@@ -16,7 +16,7 @@ export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   const joining = new Map<AssistantTurn, AssistantPart[]>() // what came before the results, by the turn with the calls
   const joined = new Set<Turn>()
   let caller: AssistantTurn | undefined
-  let pending: AssistantTurn[] = [] // turns since the caller's; they join it if another first result arrives
+  let pending: AssistantTurn[] = [] // assistant turns since the caller's, which join it if another first result arrives
   const orphansOf = (turn: Turn) => {
     const known = orphans.get(turn) ?? []
     orphans.set(turn, known)
@@ -79,7 +79,7 @@ function withResults(
   return [turn, { role: 'tool', results: callsOf(turn).map((call) => resultOf(call, found.get(call.id), warnings)) }]
 }
 
-/** Name and kind of a result are those of its call: not every client repeats them. */
+/** The result of a call, with the name and kind of the call, which not every client repeats. */
 function resultOf(call: ToolCallPart, result: ToolResult | undefined, warnings: Warnings): ToolResult {
   const { isFreeForm: _, ...found } = result ?? missing(call, warnings)
   const { name, isFreeForm } = call

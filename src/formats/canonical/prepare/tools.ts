@@ -90,7 +90,7 @@ export function prepareToolChoice(
   const all = [...tools]
   if (!choice) return { toolChoice: undefined, tools: all }
   if (tools.length === 0) {
-    if (choice.type !== 'auto' && choice.type !== 'none') warnings.dropped(chosenBy) // there is nothing to choose from
+    if (choice.type !== 'auto' && choice.type !== 'none') warnings.dropped(chosenBy) // there are no tools to choose from
     return { toolChoice: undefined, tools: all }
   }
   const knows = (kind: Traits['toolChoices'][number]) => traits.toolChoices.includes(kind)
@@ -112,7 +112,7 @@ export function prepareToolChoice(
     case 'tool': {
       const name = rename(choice.name)
       if (!includesTool(tools, name) && tools.some(({ type }) => type === 'web-search')) {
-        warnings.changed(chosenBy, 'replaced') // a search, which has no name here
+        warnings.changed(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical form
         return { toolChoice: { type: 'auto' }, tools: all }
       }
       if (knows('tool')) return { toolChoice: { type: 'tool', name }, tools: all }
@@ -130,7 +130,7 @@ export function prepareToolChoice(
 export const declared = (names: Iterable<string>): FunctionTool[] =>
   [...new Set(names)].map((name) => ({ type: 'function', name, schema: { type: 'object', properties: {} } }))
 
-/** Turns web searches of earlier answers into text: the provider's own records mean nothing to another one. */
+/** Turns web searches of earlier answers into text, since another provider cannot read their records. */
 export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
   return turns.map((turn): Turn => {
     if (turn.role !== 'assistant' || !turn.content.some(isServerTool)) return turn

@@ -95,7 +95,7 @@ function isMeaningful(part: Part, needsWords: boolean): boolean {
 
 const hasContent = (turn: Turn): boolean => (turn.role === 'tool' ? turn.results : turn.content).length > 0
 
-/** Tool results count as the user's: formats with two roles send them so. */
+/** Does the turn count as the user's? Tool results do, since formats with two roles send them as the user's. */
 const isOfUser = (turn: Turn | undefined): boolean => turn?.role === 'user' || turn?.role === 'tool'
 
 function continueTurn(turn: UserTurn, { traits, warnings }: TargetContext): UserTurn {

@@ -10,7 +10,7 @@ import { writeMedia } from '../media.ts'
 import { wireSignature } from '../reasoning.ts'
 import type { WireAnswer, WireCandidate, WirePart } from '../wire.ts'
 
-/** A whole answer for a client. */
+/** Writes a whole answer for a client. */
 export function writeAnswer({ choices, usage }: Answer, context: WriteContext): WireAnswer {
   return defined<WireAnswer>({
     candidates: choices.map((choice, index) => writeChoice(choice, index, context)),
@@ -31,7 +31,7 @@ function writeChoice({ content, finish }: Choice, index: number, context: WriteC
   const queries = content.flatMap((part) => (part.type === 'server-tool' ? [part.query] : []))
   const hasRefused = content.some(({ type }) => type === 'refusal')
   return defined<WireCandidate>({
-    content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }, // without content, clients see no turn
+    content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] }, // without content clients would see no turn
     ...writeFinish(finish, hasRefused, context),
     index,
     groundingMetadata: writeGrounding(texts, queries),
@@ -47,7 +47,7 @@ export function writeFinish(finish: Finish, hasRefused: boolean, { request, resp
   return { finishReason, finishMessage: explanation }
 }
 
-/** A part of an answer; state of any vendor goes to the client sealed, on the part itself. */
+/** Writes a part of an answer; state of any vendor is sealed and sent on the part itself. */
 export function writePart(part: AssistantPart, { request, responseWarnings }: WriteContext): WirePart[] {
   const signature = 'state' in part && part.state ? { thoughtSignature: wireSignature(part.state) } : {}
   switch (part.type) {
@@ -65,7 +65,7 @@ export function writePart(part: AssistantPart, { request, responseWarnings }: Wr
     case 'server-tool':
       if (part.results.length > 0) responseWarnings.dropped('web_search_results') // its queries are among the sources
       return []
-    case 'compaction': // only clients of Responses ask for one
+    case 'compaction': // only clients of Responses ask for a compaction
       return []
     case 'image':
     case 'audio': {
@@ -79,5 +79,5 @@ export function writePart(part: AssistantPart, { request, responseWarnings }: Wr
 /** Has the client asked for no reasoning? It still gets the signatures. */
 export const hidesReasoning = (reasoning: { show?: string } | undefined): boolean => reasoning?.show === 'none'
 
-/** A count as a client reads it. */
+/** Writes a count of tokens for a client. */
 export const writeCount = (tokens: number): JsonObject => ({ totalTokens: tokens })

@@ -15,7 +15,10 @@ import { createCallAssembler, parseResponse, type WholeCall } from '../function-
 import { parseMedia, partDetail } from '../media.ts'
 import { parseSignature } from '../reasoning.ts'
 
-/** `contents`: parts of the model are assistant turns; results of a user's parts are a tool turn, and its other parts a user turn after it. */
+/**
+ * Parses `contents`. Parts of the model become assistant turns; the results among a user's parts become a tool turn, and the other parts a
+ * user turn after it.
+ */
 export function parseContents(body: Fields, warnings: Warnings): Turn[] {
   const given = body.any('contents')
   const contents = isObject(given) ? [given] : (body.list('contents') ?? [])
@@ -94,7 +97,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
   }
 }
 
-/** `systemInstruction`: each part of it a block. */
+/** Parses `systemInstruction`; each of its parts is a block. */
 export function parseSystem(body: Fields, warnings: Warnings): SystemTurn[] {
   const given = body.any('systemInstruction')
   if (typeof given === 'string') return given === '' ? [] : [instructions([{ type: 'text', text: given }])]
@@ -116,7 +119,10 @@ function partsOf(content: Fields, warnings: Warnings): Fields[] {
   return parts.map((entry, index) => elementFields(entry, `${content.path('parts')}[${index}]`, warnings))
 }
 
-/** Joins texts: clients return a streamed answer as they received it, in many small ones. A signature is on the last text that it signs. */
+/**
+ * Adds a part, and joins consecutive texts: clients return a streamed answer in the many small texts in which they received it. A signature
+ * is on the last of the texts that it signs.
+ */
 function joinText(content: AssistantPart[], part: AssistantPart) {
   const last = content.at(-1)
   if (!last || !isWords(last) || !isWords(part) || last.type !== part.type || last.state) content.push(part)
@@ -126,7 +132,7 @@ function joinText(content: AssistantPart[], part: AssistantPart) {
 const isWords = (part: AssistantPart): part is TextPart | ReasoningPart =>
   part.type === 'text' || part.type === 'reasoning'
 
-/** A part of a user that is no result. An empty text is no part. */
+/** Parses a part of a user that is no result. An empty text gives no part. */
 function parseUserPart(part: Fields, warnings: Warnings): UserPart[] {
   const text = part.text('text')
   part.ignore('thought', 'thoughtSignature')
@@ -145,7 +151,7 @@ const MEDIA_NAMES = {
   clip: 'videoMetadata',
 }
 
-/** A part of the model that is no call, as the client returns it. */
+/** Parses a part of the model that the client returns and that is no call. */
 function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {
   const text = part.text('text')
   const isReasoning = part.flag('thought') === true
@@ -175,7 +181,7 @@ function parseServerPart(part: Fields): AssistantPart[] | undefined {
   return (part.any('toolCall') ?? part.any('toolResponse') ?? part.any('codeExecutionResult')) ? [] : undefined
 }
 
-/** A function's result, if the part is one. */
+/** Parses a function's result; `undefined` for any other part. */
 function parseResult(part: Fields, calls: CallRegistry, warnings: Warnings): ToolResult | undefined {
   const response = part.fields('functionResponse')
   if (!response) return undefined

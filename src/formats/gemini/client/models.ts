@@ -2,10 +2,10 @@ import type { Kind, ModelEntry } from '../../../types.ts'
 import type { ModelListFormat } from '../../model-list.ts'
 import { cutPage, pageSize } from '../../model-list.ts'
 
-/** What Google's model names start with. */
+/** The beginning of Google's model names. */
 export const NAME_PREFIX = 'models/'
 
-/** Google's list, cut by `pageSize` and `pageToken`; without `pageSize` it is whole. The last page has no token. */
+/** Google's list of models, divided into pages by `pageSize` and `pageToken`; without `pageSize` it has all models. The last page has no token. */
 export const geminiModels: ModelListFormat = {
   list(entries, { kinds, query }) {
     const token = query.get('pageToken')
@@ -21,7 +21,7 @@ export const geminiModels: ModelListFormat = {
   one: modelOf,
 }
 
-/** Google's clients look for `generateContent` among the methods. */
+/** A model for a client. Google's clients look for `generateContent` among its methods. */
 function modelOf({ id }: ModelEntry, kinds: readonly Kind[]): object {
   return {
     name: NAME_PREFIX + id,

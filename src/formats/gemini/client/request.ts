@@ -12,7 +12,7 @@ import { jsonSchemaOf } from './schema.ts'
 import { camelCased } from './spelling.ts'
 import { parseToolChoice, parseTools } from './tools.ts'
 
-/** A client's request to generate content. Model and streaming are in its path. */
+/** Parses a client's request to generate content. Model and streaming are in its path. */
 export function parseRequest(json: JsonObject, { warnings, route }: ParseContext): CanonicalRequest {
   const spelling = new Map<string, string>()
   const body = fieldsOf(camelCased(json, spelling), '', warnings)
@@ -52,7 +52,7 @@ function refuseStateAtGoogle(body: Fields, warnings: Warnings) {
     warnings.refuse('continuationToken', 'an answer can only be continued by the one who began it.')
 }
 
-/** The resolution of all media becomes that of each image without one of its own. */
+/** Gives each image without a resolution of its own the resolution of all media. */
 function withDetail(turns: readonly Turn[], config: Fields, warnings: Warnings): Turn[] {
   const resolution = config.text('mediaResolution')
   if (resolution === undefined) return [...turns]
@@ -77,13 +77,13 @@ const SYNONYMS = {
   ],
 }
 
-/** A client's `countTokens`: the contents alone, or a whole request within. */
+/** Parses a client's `countTokens`: the contents alone, or a whole request in a field. */
 export function parseCountRequest(json: JsonObject, context: ParseContext): CanonicalRequest {
   const { generateContentRequest: whole } = camelCased(json)
   return parseRequest(isObject(whole) ? whole : json, context)
 }
 
-/** `generationConfig`, and the few options beside it. */
+/** Parses `generationConfig`, and the few options beside it. */
 function parseOptions(body: Fields, config: Fields, warnings: Warnings): RequestOptions {
   const thinking = config.fields('thinkingConfig')
   return defined<RequestOptions>({
@@ -106,7 +106,10 @@ function parseOptions(body: Fields, config: Fields, warnings: Warnings): Request
   })
 }
 
-/** Free text, JSON, or JSON by a schema in one of Google's two schema languages. The newer `responseFormat` takes precedence. */
+/**
+ * Parses the output format: free text, JSON, or JSON by a schema in one of Google's two schema languages. The newer `responseFormat` takes
+ * precedence.
+ */
 function parseOutput(config: Fields, warnings: Warnings): OutputFormat | undefined {
   const text = parseFormats(config, warnings)
   if (text) {
@@ -120,7 +123,7 @@ function parseOutput(config: Fields, warnings: Warnings): OutputFormat | undefin
   return outputOf(schema, config, 'responseMimeType', warnings)
 }
 
-/** `responseFormat`: the format of text in it. Those of pictures, sound and video are dropped with a warning. */
+/** Parses `responseFormat`, of which the format of text is used. Those of pictures, sound and video are dropped with a warning. */
 function parseFormats(config: Fields, warnings: Warnings): Fields | undefined {
   const formats = entriesOf(config, 'responseFormat', warnings).map((format) => {
     const text = format.fields('text')
@@ -164,7 +167,7 @@ function parseTier(body: Fields): RequestOptions['serviceTier'] {
   return tier === 'standard' ? 'default' : body.wordOrDrop('serviceTier', ['flex', 'priority'])
 }
 
-/** One voice of Google's list. Several speakers, or a voice from a sample, cannot be passed on. */
+/** Parses a voice of Google's list. Several speakers, or a voice from a sample, cannot be passed on. */
 function parseSpeech(config: Fields, warnings: Warnings): RequestOptions['speech'] {
   const speech = config.fields('speechConfig')
   if (!speech) return undefined

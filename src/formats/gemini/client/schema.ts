@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { camel } from './spelling.ts'
 
 /**
- * Google's older `Schema`, a subset of OpenAPI in its own spelling, as JSON Schema. JSON Schema stays unchanged, since clients put both in the
- * same field.
+ * Converts Google's older `Schema`, a subset of OpenAPI in its own spelling, to JSON Schema. JSON Schema stays unchanged, since clients put
+ * both in the same field.
  */
 export function jsonSchemaOf(schema: JsonObject): JsonObject {
   const { nullable, ...rest } = Object.fromEntries(

@@ -2,8 +2,8 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { isExactNumber } from '../../canonical/exact-json.ts'
 
 /**
- * A request with all fields in camelCase: Google accepts them in snake_case too. The client's own data stays unchanged: arguments, results,
- * schemas, labels. Collects in `spelling` the names that the client has used instead.
+ * Converts all fields of a request to camelCase, since Google accepts them in snake_case too. The client's own data stays unchanged:
+ * arguments, results, schemas, labels. Collects in `spelling` the names that the client has used instead.
  */
 export function camelCased(object: JsonObject, spelling = new Map<string, string>()): JsonObject {
   return Object.fromEntries(

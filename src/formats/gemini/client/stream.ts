@@ -16,13 +16,13 @@ import { hidesReasoning, writeFinish, writePart } from './answer.ts'
 interface BegunPart {
   candidate: CandidateState
   part: AssistantPart
-  /** Text of the part: of a call, which is written when it is whole; of a text, for its citations. */
+  /** The text of the part: of a call, which is written when it is complete, or of a text, for its citations. */
   buffer: TextBuffer
   citations: Citation[]
   state: OpaqueState | undefined
 }
 
-/** A call, which is written when it is whole and all calls before it are written. */
+/** A call, which is written when it is complete and all calls before it are written. */
 interface BegunCall extends BegunPart {
   part: ToolCallPart
   isWhole: boolean
@@ -151,7 +151,7 @@ export function createWriter(given: WriteContext, write: (event: string) => void
   return { push, keepAlive: frame.keepAlive, contentType: frame.contentType }
 }
 
-/** Longer texts are not kept for their citations, whose sources are then named without a place. */
+/** The longest text that is kept for its citations; in a longer one sources are named without a place. */
 const MAX_CITED_CHARACTERS = 64 * 1024
 
 const newCandidate = (index: number): CandidateState => ({
@@ -172,7 +172,7 @@ interface Frame {
   keepAlive(): string
 }
 
-/** Server-sent events, for clients that ask for `alt=sse`. */
+/** Frames chunks as server-sent events, for clients that ask for `alt=sse`. */
 const sseFrame: Frame = {
   contentType: 'text/event-stream',
   chunk: (json) => `data: ${json}\n\n`,
@@ -180,7 +180,7 @@ const sseFrame: Frame = {
   keepAlive: () => KEEP_ALIVE,
 }
 
-/** One growing JSON array, for clients that do not. */
+/** Frames chunks as one growing JSON array, for clients that do not ask for `alt=sse`. */
 function createArrayFrame(): Frame {
   let isOpen = false
   return {

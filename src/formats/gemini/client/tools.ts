@@ -12,7 +12,7 @@ import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
 import { jsonSchemaOf } from './schema.ts'
 
-/** `tools`: each entry may hold functions and tools of Google's own, of which only the web search can be translated. */
+/** Parses `tools`. Each entry may hold functions and Google's own tools, of which only the web search can be translated. */
 export function parseTools(body: Fields, choice: ToolChoice | undefined, warnings: Warnings): Tool[] {
   const offered = entriesOf(body, 'tools', warnings).flatMap((tool) => {
     const functions = entriesOf(tool, 'functionDeclarations', warnings).map((declaration) => {
@@ -24,7 +24,7 @@ export function parseTools(body: Fields, choice: ToolChoice | undefined, warning
   return withoutVendorTools(offered, choice, warnings)
 }
 
-/** The tools of Google's own in one entry. A single one has the path of the entry. */
+/** Parses Google's own tools in one entry. A single one has the path of the entry. */
 function parseOwn(entry: Fields, warnings: Warnings): OfferedTool[] {
   const names = Object.keys(entry.value).filter((name) => entry.any(name) !== undefined)
   return names.flatMap((name): OfferedTool[] => {
@@ -67,7 +67,7 @@ function parseSearch(search: Fields | undefined): WebSearchTool {
   return defined<WebSearchTool>({ type: 'web-search', blockedDomains })
 }
 
-/** `toolConfig`: whether a function must be called, and which. */
+/** Parses `toolConfig`: whether a function must be called, and which. */
 export function parseToolChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {
   const config = body.fields('toolConfig')
   const calling = config?.fields('functionCallingConfig')

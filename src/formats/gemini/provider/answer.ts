@@ -9,7 +9,7 @@ import type { ReadContext } from '../../translator.ts'
 import { serviceTierOf } from '../fields.ts'
 import { createAnswerReader } from './stream.ts'
 
-/** A provider's whole answer. It is read as a stream of one chunk, so that both give the same result. */
+/** Parses a provider's whole answer. It is read as a stream of one chunk, so that both give the same result. */
 export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   const parts = createGatheredParts()
   const finishes: (Finish | undefined)[] = []
@@ -47,7 +47,7 @@ function settled(content: AssistantPart[], finish: Finish | undefined): Choice {
 const failed = ({ message, status, code }: { message: string; status: number; code?: string }) =>
   gatewayError('UPSTREAM_FAILED', { message, status, ...(code !== undefined && { data: { code } }) })
 
-/** The count in an answer to `countTokens`; `undefined` when there is none. */
+/** Parses the count in an answer to `countTokens`; `undefined` when there is none. */
 export function parseCount(answer: unknown): number | undefined {
   return isObject(answer) && typeof answer.totalTokens === 'number' ? tokenCount(answer.totalTokens) : undefined
 }

@@ -9,7 +9,7 @@ import { writeMedia, writeSource } from '../media.ts'
 import { NO_SIGNATURE } from '../reasoning.ts'
 import type { WireContent, WireFunctionResponse, WirePart } from '../wire.ts'
 
-/** `contents`, in which user and model alternate; tool results are the user's. */
+/** Writes `contents`, in which user and model alternate; tool results are the user's. */
 export function writeContents(turns: readonly Turn[], target: TargetContext): WireContent[] {
   const contents: WireContent[] = []
 
@@ -39,7 +39,7 @@ export function writeContents(turns: readonly Turn[], target: TargetContext): Wi
   return [{ role: 'user', parts: [{ text: CONTINUE_TEXT }] }, ...contents] // a conversation must begin with the user
 }
 
-/** `systemInstruction`: the instructions before the first turn, each text a part. */
+/** Writes `systemInstruction`: the instructions before the first turn, each text as a part. */
 export function writeSystem(turns: readonly Turn[]): { parts: WirePart[] } | undefined {
   const run = turns.slice(0, instructionsIn(turns))
   const parts = run.flatMap((turn) => (turn.role === 'system' ? turn.content.map(({ text }) => ({ text })) : []))
@@ -63,8 +63,8 @@ function writeUserPart(part: UserPart, { warnings }: TargetContext): WirePart[] 
 }
 
 /**
- * Newer models refuse the first call of a step without a signature; parallel calls after it have none. Models that generate images refuse
- * unsigned images, and an unsigned first part of an answer.
+ * Writes a turn of the model. Newer models refuse the first call of a step without a signature; parallel calls after it have none. Models
+ * that generate images refuse unsigned images, and an unsigned first part of an answer.
  */
 function writeModel(content: readonly AssistantPart[], target: TargetContext): WirePart[] {
   const firstCall = content.find(({ type }) => type === 'tool-call')
@@ -133,7 +133,7 @@ function writeResultPart(part: ToolResult['content'][number], { warnings }: Targ
   return media ? [media] : warnings.refuse(warnings.pathOf(part, 'turns'), 'the file is not at Google.')
 }
 
-/** The Gemini API has no field for a file name; Vertex has. */
+/** Warns that a file name is lost: only Vertex has a field for it, not the Gemini API. */
 function dropFileName(part: UserPart, warnings: Warnings) {
   if (part.type === 'file' && part.name !== undefined) warnings.dropped(warnings.pathOf(part, 'turns', 'name'))
 }

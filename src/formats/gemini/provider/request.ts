@@ -9,7 +9,7 @@ import { writeContents, writeSystem } from './conversation.ts'
 import { openApiSchema } from './schema.ts'
 import { writeToolConfig, writeTools } from './tools.ts'
 
-/** A request as a provider wants it; a stream is another method of the model. */
+/** Writes a request. A stream is requested by another method in the path. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const method = request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
   return { path: `${modelPath(target.model)}:${method}`, headers: {}, body: writeBody(request, target) }
@@ -29,7 +29,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
   })
 }
 
-/** A request to count tokens. It holds bare contents, or else a whole request, which names its model as well. */
+/** Writes a request to count tokens: bare contents, or else a whole request, which must also name its model. */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const path = modelPath(target.model)
   const whole = writeBody(request, target)
@@ -38,7 +38,7 @@ export function writeCountRequest(request: CanonicalRequest, target: TargetConte
   return { path: `${path}:countTokens`, headers: {}, body }
 }
 
-/** `generationConfig`; `undefined` when it is empty. */
+/** Writes `generationConfig`; `undefined` when it is empty. */
 function writeConfig({ options, output, turns }: CanonicalRequest, target: TargetContext): WireConfig | undefined {
   const { logprobs, modalities, reasoning, speech } = options
   const config = defined<WireConfig>({
@@ -65,7 +65,7 @@ function writeConfig({ options, output, turns }: CanonicalRequest, target: Targe
 
 const MODALITIES = { text: 'TEXT', image: 'IMAGE', audio: 'AUDIO' } as const
 
-/** The schema in the one of Google's two schema languages that the target reads. */
+/** Writes the schema of the answer in that of Google's two schema languages which the target reads. */
 function writeSchema(output: OutputFormat | undefined, { traits, warnings }: TargetContext) {
   const schema = output?.type === 'json-schema' ? described(output) : undefined
   const isOlder = traits.schema === 'openapi'
@@ -78,19 +78,19 @@ function writeSchema(output: OutputFormat | undefined, { traits, warnings }: Tar
   }
 }
 
-/** Name and description go into the schema: the format has no field for them. */
+/** Puts name and description into the schema, since the format has no field for them. */
 function described({ name, description, schema }: OutputFormat & { type: 'json-schema' }) {
   return { ...(name && { title: name }), ...(description && { description }), ...schema }
 }
 
-/** Google has voices by name, and answers in raw samples only. */
+/** Writes the voice. Google has voices by name, and sends only raw samples. */
 function writeSpeech({ voice, format }: NonNullable<RequestOptions['speech']>, { warnings }: TargetContext) {
   if (typeof voice !== 'string') return warnings.refuse('speech', 'the target knows voices by their names only.')
   if (format !== undefined && format !== 'pcm16') warnings.refuse('speech', 'the target speaks in pcm16 only.')
   return { voiceConfig: { prebuiltVoiceConfig: { voiceName: voice } } }
 }
 
-/** The tier, if Google has one like it. */
+/** Writes the service tier, if Google has a corresponding one. */
 function writeTier(
   tier: RequestOptions['serviceTier'],
   { warnings }: TargetContext,

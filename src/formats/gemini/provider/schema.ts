@@ -5,8 +5,8 @@ import { schemaAt } from '../../canonical/schema.ts'
 type OnLoss = (path: string) => void
 
 /**
- * JSON Schema as Google's older `Schema`; with a keyword that it does not have, the whole request is refused. What it cannot express becomes
- * looser: whatever the schema allows is still allowed.
+ * Converts JSON Schema to Google's older `Schema`, in which an unknown keyword makes Google refuse the whole request. Conditions that it
+ * cannot express are left out, so that all values of the original schema are still allowed.
  */
 export function openApiSchema(schema: JsonObject, onLoss: OnLoss): JsonObject {
   const resolver = createResolver(schema)
@@ -50,7 +50,7 @@ function commonKeywords(schema: JsonObject): JsonObject {
   return example === undefined ? written : { ...written, example }
 }
 
-/** The type, whether it may be null, and alternatives. */
+/** Writes the type, whether the value may be null, and alternatives. */
 function writeType(schema: JsonObject, { path, write }: SchemaPlace, lose: (keyword: string) => void): JsonObject {
   const declared = [schema.type].flat().filter((type) => typeof type === 'string')
   const types = declared.filter((type) => type !== 'null').map((type) => type.toUpperCase())
@@ -78,7 +78,7 @@ function usualType(schema: JsonObject): string | undefined {
   return schema.items === undefined ? undefined : 'ARRAY'
 }
 
-/** Properties of an object and elements of an array. */
+/** Writes the properties of an object and the elements of an array. */
 function writeMembers(schema: JsonObject, { path, write }: SchemaPlace, lose: (keyword: string) => void): JsonObject {
   const written: JsonObject = {}
   const { properties, required, items, prefixItems } = schema
@@ -92,7 +92,7 @@ function writeMembers(schema: JsonObject, { path, write }: SchemaPlace, lose: (k
   }
   const tuple: unknown = Array.isArray(items) ? items : prefixItems
   if (Array.isArray(tuple)) {
-    lose('prefixItems') // any of them may stand anywhere
+    lose('prefixItems') // any of the items may stand at any index
     written.items = write(tuple.length === 1 ? tuple[0] : { anyOf: tuple }, join(path, 'items'))
   } else if (items !== undefined) written.items = write(items, join(path, 'items'))
   else if ([schema.type].flat().includes('array')) written.items = {}
@@ -122,7 +122,7 @@ const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
   ...['minItems', 'maxItems', 'minProperties', 'maxProperties'],
 ])
 
-/** Is it a keyword without a meaning for values, or one that holds anyway? */
+/** Is this a keyword that does not restrict values, or whose value is the default? */
 const isHarmless = (keyword: string, value: unknown) =>
   NOTES.has(keyword) || (keyword === 'additionalProperties' && value === false)
 
@@ -130,7 +130,7 @@ const NOTES: ReadonlySet<string> = new Set(['$schema', '$id', '$comment', '$defs
 
 type Lose = (keyword: string) => void
 
-/** `enum` and `const`: Google's `enum` holds strings only, so that numbers become strings. */
+/** Writes `enum` and `const`. Google's `enum` holds only strings, so that numbers become strings. */
 function writeEnum(schema: JsonObject, lose: Lose): JsonObject {
   const listed: unknown[] = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : []
   const values = listed.filter((value) => value !== null)
@@ -142,7 +142,7 @@ function writeEnum(schema: JsonObject, lose: Lose): JsonObject {
   return { type: 'STRING', format: 'enum', enum: values.map(String) }
 }
 
-/** Limits of numbers, texts and lists, and formats. */
+/** Writes the limits of numbers, texts and lists, and formats. */
 function writeLimits(schema: JsonObject, lose: Lose): JsonObject {
   if (schema.enum !== undefined || schema.const !== undefined) return {}
   const written: JsonObject = {}
@@ -161,7 +161,7 @@ function writeLimits(schema: JsonObject, lose: Lose): JsonObject {
   return written
 }
 
-/** An exclusive limit as an inclusive one: the next integer, or else the limit itself. */
+/** Writes an exclusive limit as an inclusive one: the next integer, or else the limit itself. */
 function exclusive(
   schema: JsonObject,
   keyword: string,
@@ -190,11 +190,11 @@ interface Resolved {
   refs: readonly string[]
 }
 
-/** Replaces what Google's older `Schema` does not have, references and `allOf`, by its content. */
+/** Replaces references and `allOf`, which Google's older `Schema` does not have, by their content. */
 interface Resolver {
   /** `undefined` when the schema contains itself, or grows too large. Calls `lose` where two conditions contradict each other. */
   enter(schema: JsonObject, lose: (keyword: string) => void): Resolved | undefined
-  /** Call it when the schema is written: its references may be followed again. */
+  /** Must be called when the schema is written: from then on its references may be followed again. */
   leave(resolved: Resolved): void
 }
 
@@ -245,5 +245,5 @@ function withoutAllOf(schema: JsonObject, lose: (keyword: string) => void): Json
   return joined
 }
 
-/** Definitions that use each other twice would double with every level. */
+/** The most nodes of a schema: definitions that use each other twice would double it with every level. */
 const MAX_SIZE = 5_000

@@ -17,8 +17,8 @@ import { mediaPart } from '../media.ts'
 import { geminiUsage } from '../stream-state.ts'
 
 /**
- * Reads chunks, each an answer with some more parts. Their usage is that of the answer so far; a blocked prompt has no candidates; only a finish
- * reason marks the end.
+ * Creates a reader of chunks, each of which is an answer with some more parts. Their usage is that of the answer so far; a blocked prompt has
+ * no candidates; only a finish reason marks the end.
  */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const { observe, end } = createAnswerReader(context, emit)
@@ -78,7 +78,7 @@ export function createAnswerReader(context: ReadContext, emit: (event: ReaderEve
 /** Reads one candidate, chunk by chunk; a whole answer is one chunk. */
 interface CandidateReader {
   observe(candidate: JsonObject): void
-  /** Emits what was held back. */
+  /** Emits the parts that were held back. */
   end(): void
 }
 
@@ -95,7 +95,7 @@ interface OpenText {
   key: number
   texts: string[]
   partIndex: number
-  /** More text belongs to a new part: a signature ends the part that it signs. */
+  /** Has the part a signature? A signature ends its part, so that more text belongs to a new part. */
   isSigned: boolean
 }
 
@@ -103,7 +103,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
   const { candidate: index, keys, ids, origin, newId, responseWarnings } = context
   const assembler = createCallAssembler(() => responseWarnings.dropped('functionCall'))
   let open: OpenText | undefined
-  let closed: OpenText[] = [] // ended within a chunk that has sources for its texts
+  let closed: OpenText[] = [] // texts that ended in a chunk with sources for them
   let isCiting = false
   let isEmpty = true
   let isVague = false // the last chunk has an unspecified reason and no content
@@ -129,7 +129,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       if (parsed.type === 'text' || parsed.type === 'reasoning') addText(parsed)
       else addWhole(parsed)
     }
-    if (logprobs && !parts.some(isReasoning)) responseWarnings.dropped('logprobsResult') // there is no text that they belong to
+    if (logprobs && !parts.some(isReasoning)) responseWarnings.dropped('logprobsResult') // the candidate has no text to which they belong
     if (isCiting) cite(candidate)
     const finish = finishOf(candidate.finishReason, candidate.finishMessage)
     isVague = isVagueEnd(candidate.finishReason) && !parts.some(hasContent)
@@ -194,7 +194,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
     open = undefined
   }
 
-  /** Sources come last, and may be for texts that have ended: these stay open until then. */
+  /** Emits citations. Sources come last, and may be for texts that have ended; such texts stay open until then. */
   function cite(candidate: JsonObject) {
     const parts = open?.type === 'text' ? [...closed, open] : closed
     const texts = parts.map((part): CitedText => ({ ...part, text: part.texts.join('') }))
@@ -224,7 +224,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
 const hasContent = (part: unknown): boolean =>
   isObject(part) && (part.text !== '' || part.thoughtSignature !== undefined)
 
-/** Logprobs of reasoning have no place in the canonical form. */
+/** Is the part reasoning, for whose logprobs the canonical form has no place? */
 const isReasoning = (part: unknown): boolean => isObject(part) && part.thought === true
 
 /** The error of an answer without content, where another attempt may succeed. */
@@ -232,8 +232,8 @@ const malformed = (explanation = 'The model made a function call that is malform
   ({ kind: 'server', status: 502, code: MALFORMED_CALL, message: explanation }) as const
 
 /**
- * A part of an answer; `undefined` for a call or an empty part. Reasoning is always a summary: Google shows no other. Calls and results of its
- * own tools are in the text only.
+ * Parses a part of an answer; `undefined` for a call or an empty part. Reasoning is always a summary, since Google shows only summaries.
+ * Calls and results of Google's own tools appear in the text only.
  */
 function answerPart(part: JsonObject, { origin, responseWarnings }: ReadContext): AssistantPart | undefined {
   const { text, thought, thoughtSignature, functionCall, inlineData } = part

@@ -4,7 +4,7 @@ import type { TargetContext } from '../../translator.ts'
 import type { WireCallingConfig, WireDeclaration, WireTool, WireToolConfig } from '../wire.ts'
 import { openApiSchema } from './schema.ts'
 
-/** `tools`: all functions in one entry, as Google wants them. */
+/** Writes `tools`; Google requires all functions in one entry. */
 export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
   const functions = tools.flatMap((tool) => (tool.type === 'function' ? [writeFunction(tool, target)] : []))
   const search = tools.find((tool) => tool.type === 'web-search')
@@ -39,8 +39,8 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool
 }
 
 /**
- * `toolConfig`. With a search beside functions, the Gemini API refuses a request that does not let it report its searches, and then also a mode
- * that lets calls differ from their schemas.
+ * Writes `toolConfig`. With a search beside functions, the Gemini API requires that the request lets it report its searches, and then refuses
+ * modes in which calls may differ from their schemas.
  */
 export function writeToolConfig(
   choice: ToolChoice | undefined,
@@ -57,7 +57,7 @@ export function writeToolConfig(
   })
 }
 
-/** `functionCallingConfig`, which is refused without functions. Names are accepted only in modes that hold the model to them. */
+/** Writes `functionCallingConfig`, which Google refuses without functions. Names are accepted only in modes that restrict the model to them. */
 function writeToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

@@ -25,8 +25,8 @@ import {
 export function createWriter(given: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...given, request: withoutTurns(given.request) }
   const events = createEventWriter(write)
-  const head = `"response":${JSON.stringify(responseHead(context)).slice(0, -1)},` // which is sent three times
-  const output: string[] = [] // as JSON, which is sent twice
+  const head = `"response":${JSON.stringify(responseHead(context)).slice(0, -1)},` // sent three times
+  const output: string[] = [] // the items as JSON, each sent twice
   let item: ItemWriter | undefined
 
   function start() {
