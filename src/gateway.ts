@@ -217,7 +217,7 @@ export function createGatewayWith(
   })
   const elsewhere = (exchange: Exchange) => elsewhereReply(exchange, basePath)
   const { gateway, handle, matches } = createFetchHandlers(app, {
-    isOurs: (path) => isOurs(path, basePath),
+    isOwnPath: (path) => isOurs(path, basePath),
     elsewhere,
     begin: requestTurn,
     holdsRefused: holdsRefusedBodies,

@@ -27,7 +27,7 @@ export function indexeddbStorage(options: IndexeddbStorageOptions = {}): Storage
   if (typeof name !== 'string' || name === '') throw new TypeError('name must be the name of a database.')
   const store = `The IndexedDB database "${name}"`
   const limits = { ...LIMITS, store }
-  const database = openDatabase(name, () => feed.gap())
+  const database = openDatabase(name, () => feed.reportGap())
   const feed = createFeed(name, database)
   const running = new Set<Promise<unknown>>()
   let isClosed = false

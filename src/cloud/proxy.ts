@@ -161,7 +161,7 @@ export function createCloudProxy(options: CloudProxyOptions): CloudProxy {
     onError,
   })
   const { gateway, handle, matches } = createFetchHandlers(app, {
-    isOurs: isOfProxy,
+    isOwnPath: isOfProxy,
     elsewhere: elsewhereOfProxy,
     begin: requestTurn,
     holdsRefused: holdsRefusedBodies,

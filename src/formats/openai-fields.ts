@@ -101,7 +101,7 @@ export function wireTokens<Unknown>(tokens: readonly TokenLogprob[], unknown: Un
 export function writeBreakpoint(cache: CacheMark, warnings: Warnings): { mode: 'explicit'; ttl?: '30m' | '12h' } {
   const { ttl } = cache
   if (ttl === '30m' || ttl === '12h') return { mode: 'explicit', ttl }
-  if (ttl === '1h') warnings.dropped(warnings.pathOf(cache, 'cache', 'ttl'))
+  if (ttl === '1h') warnings.noteDropped(warnings.pathOf(cache, 'cache', 'ttl'))
   return { mode: 'explicit' }
 }
 

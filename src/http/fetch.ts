@@ -19,7 +19,7 @@ interface FetchHandlers {
 /** The options of the handlers. */
 interface FetchHandlersOptions extends BodyOptions {
   /** Does `app` serve this path? */
-  isOurs(path: string): boolean
+  isOwnPath(path: string): boolean
   /** The reply to any other path. */
   elsewhere(exchange: Exchange): Reply
   /** Awaited before a request begins, on platforms where it is faster to begin many requests together. */
@@ -40,7 +40,7 @@ interface BodyOptions {
 /** Makes the Fetch handlers of `app`. */
 export function createFetchHandlers(
   app: App,
-  { isOurs, elsewhere, begin, holdsRefused, linger, onError }: FetchHandlersOptions,
+  { isOwnPath, elsewhere, begin, holdsRefused, linger, onError }: FetchHandlersOptions,
 ): FetchHandlers {
   async function answer(
     request: Request,
@@ -63,7 +63,7 @@ export function createFetchHandlers(
     handle: (request, ...platform) => answer(request, platform, () => undefined),
     matches(request) {
       const url = typeof request === 'object' && 'url' in request ? request.url : request
-      return URL.canParse(url, BASE) && isOurs(new URL(url, BASE).pathname)
+      return URL.canParse(url, BASE) && isOwnPath(new URL(url, BASE).pathname)
     },
   }
 }

@@ -7,7 +7,7 @@ import { type CancelDeadline, startDeadline } from './deadline.ts'
  */
 export interface ThrottledPublisher {
   /** Must be called when the state has changed. */
-  changed(): void
+  schedule(): void
   /** Nothing more is published once it has resolved. */
   stop(): Promise<void>
 }
@@ -46,7 +46,7 @@ export function createThrottledPublisher(
   }
 
   return {
-    changed() {
+    schedule() {
       hasChanged = true
       if (isOver || publishing !== undefined) return
       if (clock.now() - publishedAt < pauseMs) publishAt(publishedAt + pauseMs)

@@ -21,22 +21,18 @@ interface ConnectionData {
 }
 
 /** The models of each provider that has a connection, by its first one (src/rules.md, Listing with connections). All upstreams are asked at once. */
-export async function listConnections(
-  world: ConnectionData,
-  kinds: readonly Kind[],
-  lookUp: LookUp,
-): Promise<Listed[]> {
-  const { catalog } = world
-  const providers = firstOfEach(world.connections)
+export async function listConnections(data: ConnectionData, kinds: readonly Kind[], lookUp: LookUp): Promise<Listed[]> {
+  const { catalog } = data
+  const providers = firstOfEach(data.connections)
     .map((connection) => ({
       connection,
       definition: definitionOf(catalog, connection.provider),
       names: namesOf(catalog, connection),
     }))
     .filter(({ definition }) => serves(definition, kinds))
-  const customs = indexCustomModels(world.customModels)
+  const customs = indexCustomModels(data.customModels)
   const aliased = indexAliasModels(
-    world.aliases,
+    data.aliases,
     providers.map(({ names }) => names),
   )
   const base = await Promise.all(providers.map(({ connection, definition }) => baseIds(connection, definition, lookUp)))

@@ -85,7 +85,7 @@ class TargetPermit implements CircuitPermit {
     const rule = failureRules[failure.class].cooldown
     end?.(!rule ? 'answered' : isEvident(failure) ? 'failed' : 'dropped')
     if (rule) cooldowns.fail(this.#target, { ...failure, began }, rule)
-    else for (const record of probed) this.#isBack(record)
+    else for (const record of probed) this.#endFailures(record)
   }
 
   /** The records that are not newer than the call. */
@@ -95,7 +95,7 @@ class TargetPermit implements CircuitPermit {
   }
 
   /** Ends the failures of a record, unless it has newer ones. */
-  #isBack(record: HealthRecord): void {
+  #endFailures(record: HealthRecord): void {
     const { cooldowns, began } = this.#terms
     if (isNewer(record, began)) return
     if (record.level === 'model' && isUnsteady(record.reason)) delete record.retryAt

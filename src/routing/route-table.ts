@@ -49,7 +49,7 @@ export function connectionStrategyOf(
   { within, record }: { within: Group | undefined; record: ProviderRecord | undefined },
 ): ConnectionStrategy | undefined {
   const own = within?.connectionStrategy
-  const spread =
+  const chosen =
     within && own
       ? {
           label: `${within.label}/${provider}`,
@@ -58,7 +58,7 @@ export function connectionStrategyOf(
           stickyLimit: within.stickyLimit,
         }
       : record && { label: providerLabel(provider), strategy: record.strategy, stickyLimit: record.stickyLimit ?? 1 }
-  return spread && spread.strategy === DEFAULT_STRATEGY ? undefined : spread
+  return chosen?.strategy === DEFAULT_STRATEGY ? undefined : chosen
 }
 
 /** Active connections by each of their three names, in the order in which they are used. */

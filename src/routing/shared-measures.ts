@@ -85,7 +85,7 @@ export function sharedMeasures(stats: TargetStats, { state, clock }: { state: Sh
   }
 
   stats.watch((key, what) => {
-    if (isNews(key, what)) publisher.changed()
+    if (isNews(key, what)) publisher.schedule()
   })
 
   async function read() {

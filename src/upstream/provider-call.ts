@@ -162,20 +162,20 @@ const timedOut = (what: string) => gatewayError('UPSTREAM_TIMEOUT', { message: `
 export class AnswerWithBody implements UpstreamAnswer {
   readonly status: number
   readonly body: ByteStream
-  readonly #head: UpstreamAnswer
+  readonly #answer: UpstreamAnswer
 
-  constructor(head: UpstreamAnswer, body: ByteStream) {
-    this.status = head.status
+  constructor(answer: UpstreamAnswer, body: ByteStream) {
+    this.status = answer.status
     this.body = body
-    this.#head = head
+    this.#answer = answer
   }
 
   header(name: string): string | undefined {
-    return this.#head.header(name)
+    return this.#answer.header(name)
   }
 
   headers(): Iterable<[string, string]> {
-    return this.#head.headers()
+    return this.#answer.headers()
   }
 }
 

@@ -21,41 +21,41 @@ function start({ publishMs = 0, goesOn = false } = {}) {
 
 test('the first change is published at once, and what follows together after the pause', async () => {
   const { clock, publishedAt, publisher } = start()
-  publisher.changed()
+  publisher.schedule()
   assert.equal(publishedAt, [0])
   await clock.advance(30)
-  publisher.changed()
-  publisher.changed()
+  publisher.schedule()
+  publisher.schedule()
   await clock.advance(500)
   assert.equal(publishedAt, [0, 100])
-  publisher.changed()
+  publisher.schedule()
   assert.equal(publishedAt, [0, 100, 530])
 })
 
 test('a change during a publication is published afterwards', async () => {
   const { clock, publishedAt, publisher } = start({ publishMs: 250 })
-  publisher.changed()
+  publisher.schedule()
   await clock.advance(50)
-  publisher.changed()
+  publisher.schedule()
   await clock.advance(1_000)
   assert.equal(publishedAt, [0, 250])
 })
 
 test('the same is published again without a change as long as there is reason to', async () => {
   const { clock, publishedAt, publisher } = start({ goesOn: true })
-  publisher.changed()
+  publisher.schedule()
   await clock.advance(2_500)
   assert.equal(publishedAt, [0, 1_000, 2_000])
-  publisher.changed()
+  publisher.schedule()
   await clock.advance(1_100)
   assert.equal(publishedAt, [0, 1_000, 2_000, 2_500, 3_500])
 })
 
 test('nothing is published once it is stopped, which waits for what is being published', async () => {
   const { clock, publishedAt, publisher } = start({ publishMs: 250, goesOn: true })
-  publisher.changed()
+  publisher.schedule()
   await clock.advance(50)
-  publisher.changed()
+  publisher.schedule()
   let isStopped = false
   void publisher.stop().then(() => {
     isStopped = true
@@ -64,7 +64,7 @@ test('nothing is published once it is stopped, which waits for what is being pub
   assert.is(isStopped, false)
   await clock.advance(5_000)
   assert.is(isStopped, true)
-  publisher.changed()
+  publisher.schedule()
   await clock.advance(5_000)
   assert.equal(publishedAt, [0])
   assert.is(clock.pending(), 0)

@@ -12,7 +12,7 @@ export interface Feed {
   /** Notifies the other contexts that the log has new entries. */
   announce(): void
   /** Reports to every watcher that any key may have changed. */
-  gap(): void
+  reportGap(): void
   close(): void
 }
 
@@ -35,7 +35,7 @@ export function createFeed(name: string, database: Database): Feed {
   let isLooking = false
   let mustLookAgain = false
 
-  function gap(): void {
+  function reportGap(): void {
     for (const watcher of watchers) watcher.onGap?.()
   }
 
@@ -74,7 +74,7 @@ export function createFeed(name: string, database: Database): Feed {
       promisifyRequest<FeedChange[]>(changes.getAll(range)),
     ])
     const isWhole = position === 0 ? (numbers[0] ?? 1) === 1 : numbers[0] === position
-    if (!isWhole) gap()
+    if (!isWhole) reportGap()
     const from = position
     const keys = entries.filter((entry, at) => entry.writer !== writer && Number(numbers[at]) > from)
     for (const key of new Set(keys.map((entry) => entry.key))) for (const watcher of watchers) watcher.onChange(key)
@@ -89,7 +89,7 @@ export function createFeed(name: string, database: Database): Feed {
 
   /** A frozen page has received no messages, and must not serve stale data when it goes on. */
   function onWake(): void {
-    gap()
+    reportGap()
     look()
   }
 
@@ -109,7 +109,7 @@ export function createFeed(name: string, database: Database): Feed {
     },
 
     onRead,
-    gap,
+    reportGap,
     announce: () => openChannel()?.postMessage(''),
 
     add(changes, key) {

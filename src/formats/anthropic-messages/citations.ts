@@ -9,7 +9,7 @@ import type { WireCitation, WireCitationParam } from './wire.ts'
 export function parseCitations(citations: unknown, responseWarnings?: ResponseWarnings): Citation[] | undefined {
   if (!Array.isArray(citations)) return undefined
   const parsed = citations.flatMap((citation: unknown) => (isObject(citation) ? (parseCitation(citation) ?? []) : []))
-  if (parsed.length < citations.length) responseWarnings?.dropped('citations')
+  if (parsed.length < citations.length) responseWarnings?.noteDropped('citations')
   return parsed.length > 0 ? parsed : undefined
 }
 
@@ -47,7 +47,7 @@ export function wireCitation(citation: Citation, responseWarnings: ResponseWarni
     return { type: 'web_search_result_location', cited_text: quote, encrypted_index: '', title, url }
   }
   const param = wireCitationParam(citation)
-  if (!param) responseWarnings.dropped('citations')
+  if (!param) responseWarnings.noteDropped('citations')
   return param && { ...param, file_id: fileId }
 }
 

@@ -106,7 +106,7 @@ export function wireMark(cache: CacheMark | undefined, { traits, warnings }: Tar
   if (!cache || traits.cacheMarks !== 'cache_control') return {}
   const { ttl } = cache
   if (ttl === undefined) return { cache_control: { type: 'ephemeral' } }
-  if (ttl !== '5m' && ttl !== '1h') warnings.changed(warnings.pathOf(cache, 'cache', 'ttl'), 'replaced')
+  if (ttl !== '5m' && ttl !== '1h') warnings.noteChanged(warnings.pathOf(cache, 'cache', 'ttl'), 'replaced')
   return { cache_control: { type: 'ephemeral', ttl: ttl === '5m' ? ttl : '1h' } }
 }
 

@@ -54,8 +54,9 @@ export function warnOfLostEnd(
   { options }: CanonicalRequest,
   responseWarnings: ResponseWarnings,
 ): void {
-  if (stopSequence !== undefined && options.stop && options.stop.length > 1) responseWarnings.dropped('stop_sequence')
-  if (explanation !== undefined) responseWarnings.dropped('explanation')
+  if (stopSequence !== undefined && options.stop && options.stop.length > 1)
+    responseWarnings.noteDropped('stop_sequence')
+  if (explanation !== undefined) responseWarnings.noteDropped('explanation')
 }
 
 /** Tokens of one answer. Input counts include what was read from or written to a cache, output counts include reasoning. */

@@ -121,9 +121,9 @@ function resultsAsText({ results }: ToolTurn, names: ReadonlyMap<string, string>
 }
 
 /** Makes the request that goes on after a compaction: its conversation is replaced by the summary. */
-export const continuedRequest = (asked: CanonicalRequest, summary: string): CanonicalRequest => ({
-  ...asked,
-  turns: compactedTurns(asked.turns, summary, keptTokens(asked.compact)),
+export const continuedRequest = (request: CanonicalRequest, summary: string): CanonicalRequest => ({
+  ...request,
+  turns: compactedTurns(request.turns, summary, keptTokens(request.compact)),
 })
 
 /** The text of an answer to `summaryRequest`. Throws `UPSTREAM_INVALID` when there is none. */

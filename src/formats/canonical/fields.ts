@@ -68,7 +68,7 @@ export function fieldsOf(object: JsonObject, path: string, warnings: Warnings): 
   function readNumber(name: string): number | undefined {
     const value = any(name)
     if (!isExactNumber(value)) return read(name, isNumber, 'a number')
-    warnings.changed(pathOf(name), 'clamped') // an integer that a JavaScript number cannot hold
+    warnings.noteChanged(pathOf(name), 'clamped') // an integer that a JavaScript number cannot hold
     return Number(value.rawJSON)
   }
 
@@ -99,14 +99,14 @@ export function fieldsOf(object: JsonObject, path: string, warnings: Warnings): 
     wordOrDrop(name, words) {
       const value = fields.text(name)
       const word = words.find((known) => known === value)
-      if (value !== undefined && word === undefined) warnings.dropped(pathOf(name))
+      if (value !== undefined && word === undefined) warnings.noteDropped(pathOf(name))
       return word
     },
     ignore(...names) {
       for (const name of names) known.add(name)
     },
     drop() {
-      for (const name in object) if (!known.has(name) && object[name] !== null) warnings.dropped(pathOf(name))
+      for (const name in object) if (!known.has(name) && object[name] !== null) warnings.noteDropped(pathOf(name))
     },
   }
   return fields

@@ -92,7 +92,7 @@ export function withoutTools<T extends object, L extends T>(
   for (const tool of tools) {
     if (!isLacking(tool)) continue
     if (kept.length === 0 || isForced(tool)) refuse(tool)
-    warnings.dropped(warnings.pathOf(tool, 'tools'))
+    warnings.noteDropped(warnings.pathOf(tool, 'tools'))
   }
   return kept
 }

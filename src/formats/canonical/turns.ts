@@ -55,13 +55,13 @@ interface Labels {
 /** Warns of each participant's name, phase of an answer and citation that the format does not support. */
 export function dropLabels(turn: Turn, warnings: Warnings, { names, phases, citations = () => false }: Labels): void {
   if (turn.role === 'tool') return
-  if (!names && turn.name !== undefined) warnings.dropped(warnings.pathOf(turn, 'messages', 'name'))
+  if (!names && turn.name !== undefined) warnings.noteDropped(warnings.pathOf(turn, 'messages', 'name'))
   if (turn.role !== 'assistant') return
   for (const part of turn.content) {
     if (part.type !== 'text') continue
-    if (!phases && part.phase) warnings.dropped(warnings.pathOf(part, 'turns', 'phase'))
+    if (!phases && part.phase) warnings.noteDropped(warnings.pathOf(part, 'turns', 'phase'))
     if (part.citations && !part.citations.every(citations))
-      warnings.dropped(warnings.pathOf(part, 'turns', 'citations'))
+      warnings.noteDropped(warnings.pathOf(part, 'turns', 'citations'))
   }
 }
 

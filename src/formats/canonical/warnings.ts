@@ -10,12 +10,12 @@ export type Change = 'dropped' | 'clamped' | 'replaced' | 'moved' | 'added'
  */
 export interface Warnings {
   /** Notes that the field is left out; the answer may be slightly worse. */
-  dropped(field: string): void
+  noteDropped(field: string): void
   /**
    * Notes that the field is changed: `clamped` to the range of the target, `replaced` by a similar value, `moved` to another place, or
    * `added` because the target requires it.
    */
-  changed(field: string, change: Change): void
+  noteChanged(field: string, change: Change): void
   /**
    * Refuses a field without which the request would mean something else. Throws `INVALID_REQUEST` with the name of the field in its message
    * and in `data.param`.
@@ -65,7 +65,7 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
     return spelling.size === 0 ? name : name.replace(/\w+/g, (word) => spelling.get(word) ?? word)
   }
 
-  function changed(field: string, change: Change) {
+  function noteChanged(field: string, change: Change) {
     const name = nameOf(field)
     if (isStrict) refuse(field, `it would be ${change}, which this request does not allow (strict mode).`)
     found.add(`${change}:${name}`)
@@ -86,9 +86,9 @@ export function createWarnings({ isStrict, names = {} }: WarningOptions): Warnin
   }
 
   return {
-    changed,
+    noteChanged,
     refuse,
-    dropped: (field) => changed(field, 'dropped'),
+    noteDropped: (field) => noteChanged(field, 'dropped'),
     useName: (field, name) => void usedNames.set(field, name),
     spell(words) {
       spelling = words
@@ -122,7 +122,7 @@ export interface ResponseWarnings {
    * Notes a part that is left out. `name`: the provider's name of it (`code_execution_tool_result`), or the canonical name of a part for
    * which the client's format has no place.
    */
-  dropped(name: string): void
+  noteDropped(name: string): void
   /** `dropped:answer.citations`: each once, in the order of discovery. */
   list(): readonly string[]
 }
@@ -130,7 +130,7 @@ export interface ResponseWarnings {
 export function createResponseWarnings(): ResponseWarnings {
   let found: Set<string> | undefined // most answers lose nothing
   return {
-    dropped(name) {
+    noteDropped(name) {
       found ??= new Set()
       if (found.size < MOST) found.add(`dropped:answer.${name.slice(0, MAX_NAME)}`)
     },

@@ -20,7 +20,7 @@ export function parseMedia(part: Fields, warnings: Warnings): MediaPart | undefi
   const source = blob ? inlineSource(blob) : fileSource(holder)
   const name = holder.text('displayName')
   const media = mediaPart(source, name)
-  if (name !== undefined && media.type !== 'file') warnings.dropped(holder.path('displayName'))
+  if (name !== undefined && media.type !== 'file') warnings.noteDropped(holder.path('displayName'))
   holder.drop()
   if (media.type === 'video') Object.assign(media, clipOf(part))
   return media
@@ -121,7 +121,7 @@ export function resolutionOf(turns: readonly Turn[], warnings: Warnings): WireRe
   const [detail, ...others] = asked
   if (detail === undefined) return undefined
   if (others.length === 0) return resolutions[detail]
-  warnings.dropped('detail')
+  warnings.noteDropped('detail')
   return undefined
 }
 

@@ -79,7 +79,7 @@ export function wireUsage({ inputTokens, outputTokens, ...usage }: TokenUsage): 
 export function parseAnnotations(annotations: unknown, responseWarnings?: ResponseWarnings): Citation[] {
   if (!Array.isArray(annotations)) return []
   const citations = annotations.flatMap((annotation: unknown) => parseAnnotation(annotation) ?? [])
-  if (citations.length < annotations.length) responseWarnings?.dropped('annotations')
+  if (citations.length < annotations.length) responseWarnings?.noteDropped('annotations')
   return citations
 }
 

@@ -7,16 +7,16 @@ const test = suite('warnings of a translation')
 
 test("warnings of a translation are reported once each, by the client's names", () => {
   const warnings = createWarnings({ isStrict: false, names })
-  warnings.dropped('seed')
-  warnings.changed('maxOutputTokens', 'clamped')
-  warnings.dropped('seed')
+  warnings.noteDropped('seed')
+  warnings.noteChanged('maxOutputTokens', 'clamped')
+  warnings.noteDropped('seed')
   assert.equal(warnings.list(), ['dropped:seed', 'clamped:max_tokens'])
 })
 
 test('warnings name no member of a field that is dropped as a whole', () => {
   const warnings = createWarnings({ isStrict: false })
-  for (const field of ['config.thoughts.shown', 'config.thoughts', 'config.thoughtsBudget']) warnings.dropped(field)
-  warnings.changed('config.thoughts.budget', 'clamped')
+  for (const field of ['config.thoughts.shown', 'config.thoughts', 'config.thoughtsBudget']) warnings.noteDropped(field)
+  warnings.noteChanged('config.thoughts.budget', 'clamped')
   assert.equal(warnings.list(), [
     ...['dropped:config.thoughts', 'dropped:config.thoughtsBudget'],
     'clamped:config.thoughts.budget',
@@ -25,9 +25,9 @@ test('warnings name no member of a field that is dropped as a whole', () => {
 
 test('losses are refused in strict mode, naming the field', () => {
   const warnings = createWarnings({ isStrict: true, names })
-  assert.throws(() => warnings.changed('maxOutputTokens', 'clamped'), /"max_tokens": it would be clamped/)
+  assert.throws(() => warnings.noteChanged('maxOutputTokens', 'clamped'), /"max_tokens": it would be clamped/)
   assert.throws(
-    () => warnings.dropped('seed'),
+    () => warnings.noteDropped('seed'),
     (error: { status: number; data: object }) => error.status === 400 && 'param' in error.data,
   )
 })

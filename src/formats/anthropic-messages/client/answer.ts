@@ -64,10 +64,10 @@ export function writeBlocks(part: AssistantPart, { isHidden, responseWarnings }:
     case 'server-tool':
       return writeSearch(part)
     case 'audio':
-      responseWarnings.dropped('audio')
+      responseWarnings.noteDropped('audio')
       return writeText(part.transcript ?? '')
     case 'image':
-      responseWarnings.dropped('image')
+      responseWarnings.noteDropped('image')
       return []
     case 'compaction': // only clients of Responses ask for a compaction
       return []

@@ -53,7 +53,7 @@ function parsePart(block: Fields, warnings: Warnings): UserPart | undefined {
         cache: parseMark(block, warnings),
       })
     case 'tool_reference': // a deferred tool that was found; all tools are declared anyway
-      warnings.changed(block.at, 'replaced')
+      warnings.noteChanged(block.at, 'replaced')
       return { type: 'text', text: block.text('tool_name') ?? '' }
     default:
       return warnings.refuse(block.path('type'), `"${type}" is no type of content that can be passed on.`)
@@ -70,7 +70,7 @@ export function parseTexts(holder: Fields, name: string, warnings: Warnings): Te
   return blocksOf(holder, name, warnings).flatMap((block) => {
     const type = block.text('type')
     if (type === 'tool_addition' || type === 'tool_removal') {
-      warnings.dropped(block.at) // all tools are declared from the beginning
+      warnings.noteDropped(block.at) // all tools are declared from the beginning
       return []
     }
     if (type !== 'text') warnings.refuse(block.path('type'), `"${type}" has no place here.`)

@@ -83,7 +83,7 @@ function parseAssistant(blocks: readonly Fields[], warnings: Warnings): Assistan
     if (part.type === 'text' && block.text('type') !== 'text') inserted.add(part)
     return [part]
   })
-  for (const place of searches.places.values()) warnings.dropped(place) // searches without results
+  for (const place of searches.places.values()) warnings.noteDropped(place) // searches without results
   return returnStateToParts(separateParagraphs(parts, inserted))
 }
 
@@ -115,7 +115,7 @@ function parsePart(block: Fields, { queries, places }: Searches, warnings: Warni
       return parseSearchResults(ignoreAll(block), queries)
     case 'fallback': // marks where another model of Anthropic has gone on
       ignoreAll(block)
-      return void warnings.dropped(block.at)
+      return void warnings.noteDropped(block.at)
     case 'server_tool_use':
       if (block.text('name') === 'web_search') {
         const id = block.text('id') ?? ''
@@ -144,7 +144,7 @@ function parseServerBlock(block: Fields, warnings: Warnings): AssistantPart | un
   const text = serverToolText(ignoreAll(block))
   if (text === undefined)
     return warnings.refuse(block.path('type'), `"${block.text('type')}" is no type of content that can be passed on.`)
-  warnings.changed(block.at, text === '' ? 'dropped' : 'replaced')
+  warnings.noteChanged(block.at, text === '' ? 'dropped' : 'replaced')
   return text === '' ? undefined : { type: 'text', text }
 }
 

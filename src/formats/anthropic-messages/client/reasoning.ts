@@ -21,13 +21,13 @@ export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptio
     case undefined:
       return warnings.refuse('thinking.type', 'is required.')
     case 'disabled':
-      if (effort) warnings.dropped('output_config.effort')
+      if (effort) warnings.noteDropped('output_config.effort')
       return { effort: 'none' }
     case 'enabled':
       if (budget === undefined) return warnings.refuse('thinking.budget_tokens', 'is required.')
       return defined<ReasoningOptions>({ effort, budget, show })
     case 'between_tools':
-      warnings.changed('thinking.type', 'replaced')
+      warnings.noteChanged('thinking.type', 'replaced')
       return defined<ReasoningOptions>({ effort, budget: 'auto', show })
     case 'adaptive':
       return defined<ReasoningOptions>({ effort, budget: 'auto', show })

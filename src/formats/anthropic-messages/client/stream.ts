@@ -20,9 +20,9 @@ import { wireReasoning, wireSignature } from './reasoning.ts'
  * Writes named events: the start of the message, one block after the other, and at the end the stop reason with all counts. Clients show by
  * the counts of the start how full the context is: these are estimated if the provider has not reported them yet.
  */
-export function createWriter(given: WriteContext, write: (event: string) => void): StreamWriter {
-  const context: WriteContext = { ...given, request: withoutTurns(given.request) }
-  const { turns, tools, output } = given.request
+export function createWriter(givenContext: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...givenContext, request: withoutTurns(givenContext.request) }
+  const { turns, tools, output } = givenContext.request
   const estimatedTokens = estimateTokens({ turns, tools, output })
   const options = { isHidden: hidesReasoning(context), responseWarnings: context.responseWarnings }
   let isStarted = false
@@ -32,8 +32,8 @@ export function createWriter(given: WriteContext, write: (event: string) => void
 
   const events: BlockEvents = {
     start: (block) => send({ type: 'content_block_start', index, content_block: block }),
-    delta: (delta) => send({ type: 'content_block_delta', index, delta }),
-    textDelta: (type, field, text) =>
+    writeDelta: (delta) => send({ type: 'content_block_delta', index, delta }),
+    writeTextDelta: (type, field, text) =>
       write(
         `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${field}":${quoted(text)}}}\n\n`,
       ),
@@ -109,9 +109,9 @@ interface BlockWriter {
 /** Writes the events of one block after the other. */
 interface BlockEvents {
   start(block: WireBlockStart): void
-  delta(delta: WireDelta): void
+  writeDelta(delta: WireDelta): void
   /** Writes a frequent kind of delta from its type, its field and the text. */
-  textDelta(type: WireDelta['type'], field: string, text: string): void
+  writeTextDelta(type: WireDelta['type'], field: string, text: string): void
   stop(): void
 }
 
@@ -131,7 +131,10 @@ function createBlockWriter(part: AssistantPart, events: BlockEvents, options: Bl
 }
 
 /** Writes a text. The block starts with its first piece of text, since clients return empty blocks, which Anthropic then refuses. */
-function writeText({ start, delta, textDelta, stop }: BlockEvents, { responseWarnings }: BlockOptions): BlockWriter {
+function writeText(
+  { start, writeDelta, writeTextDelta, stop }: BlockEvents,
+  { responseWarnings }: BlockOptions,
+): BlockWriter {
   let isOpen = false
   function open() {
     if (!isOpen) start(EMPTY_TEXT)
@@ -141,13 +144,13 @@ function writeText({ start, delta, textDelta, stop }: BlockEvents, { responseWar
     ...NO_BLOCK,
     add(text) {
       open()
-      textDelta('text_delta', 'text', text)
+      writeTextDelta('text_delta', 'text', text)
     },
     cite(given) {
       const citation = wireCitation(given, responseWarnings)
       if (!citation) return
       open()
-      delta({ type: 'citations_delta', citation })
+      writeDelta({ type: 'citations_delta', citation })
     },
     end() {
       if (isOpen) stop()
@@ -158,7 +161,7 @@ function writeText({ start, delta, textDelta, stop }: BlockEvents, { responseWar
 /** Writes reasoning. The signature comes last, and shows whether reasoning without text is redacted. */
 function writeReasoning(
   part: ReasoningPart,
-  { start, delta, textDelta, stop }: BlockEvents,
+  { start, writeDelta, writeTextDelta, stop }: BlockEvents,
   { isHidden }: BlockOptions,
 ): BlockWriter {
   let { state } = part
@@ -173,7 +176,7 @@ function writeReasoning(
     add(text) {
       if (isHidden) return void hidden.push(text)
       open()
-      textDelta('thinking_delta', 'thinking', text)
+      writeTextDelta('thinking_delta', 'thinking', text)
     },
     setState(given) {
       state = given
@@ -183,35 +186,36 @@ function writeReasoning(
       const whole = isOpen ? undefined : wireReasoning(state ? { ...part, text, state } : { ...part, text }, isHidden)
       if (whole?.type === 'redacted_thinking') start(whole)
       else if (whole) open()
-      if (isOpen) delta({ type: 'signature_delta', signature: state ? wireSignature(state, text) : UNSIGNED })
+      if (isOpen) writeDelta({ type: 'signature_delta', signature: state ? wireSignature(state, text) : UNSIGNED })
       if (whole || isOpen) stop()
     },
   }
 }
 
-function writeCall(part: ToolCallPart, { start, textDelta, stop }: BlockEvents): BlockWriter {
+function writeCall(part: ToolCallPart, { start, writeTextDelta, stop }: BlockEvents): BlockWriter {
   const pieces: string[] = []
   start(toolUse(part))
   return {
     ...NO_BLOCK,
     add(text) {
       if (part.isFreeForm) pieces.push(text)
-      else textDelta('input_json_delta', 'partial_json', text)
+      else writeTextDelta('input_json_delta', 'partial_json', text)
     },
     end() {
-      if (part.isFreeForm) textDelta('input_json_delta', 'partial_json', JSON.stringify({ input: pieces.join('') }))
+      if (part.isFreeForm)
+        writeTextDelta('input_json_delta', 'partial_json', JSON.stringify({ input: pieces.join('') }))
       stop()
     },
   }
 }
 
-function writeWhole(block: WireBlock, { start, delta, stop }: BlockEvents) {
+function writeWhole(block: WireBlock, { start, writeDelta, stop }: BlockEvents) {
   if (block.type === 'text') {
     start(EMPTY_TEXT)
-    delta({ type: 'text_delta', text: block.text })
+    writeDelta({ type: 'text_delta', text: block.text })
   } else if (block.type === 'server_tool_use') {
     start({ ...block, input: {} })
-    delta({ type: 'input_json_delta', partial_json: JSON.stringify(block.input) })
+    writeDelta({ type: 'input_json_delta', partial_json: JSON.stringify(block.input) })
   } else start(block)
   stop()
 }

@@ -51,15 +51,15 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
       name: tool.text('name'),
       refusal: `a tool of type "${type}" is Anthropic's own and cannot be passed on.`,
     })
-  warnings.dropped(tool.at) // the tools that a search would find are declared from the beginning
+  warnings.noteDropped(tool.at) // the tools that a search would find are declared from the beginning
   return undefined
 }
 
 function parseFunction(tool: Fields, warnings: Warnings): FunctionTool {
-  for (const name of ['defer_loading', 'input_examples']) if (tool.any(name)) warnings.dropped(tool.path(name))
+  for (const name of ['defer_loading', 'input_examples']) if (tool.any(name)) warnings.noteDropped(tool.path(name))
   tool.ignore('eager_input_streaming')
   if (tool.texts('allowed_callers')?.every((caller) => caller !== 'direct'))
-    warnings.dropped(tool.path('allowed_callers'))
+    warnings.noteDropped(tool.path('allowed_callers'))
   return defined<FunctionTool>({
     type: 'function',
     name: tool.text('name') ?? warnings.refuse(tool.path('name'), 'is required.'),

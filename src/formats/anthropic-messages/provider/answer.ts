@@ -15,7 +15,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider sent a message without content.' })
   const queries = new Map<string, string>()
   const content = body.content.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, queries, context) : []))
-  if (queries.size > 0) context.responseWarnings.dropped('server_tool_use') // searches without results
+  if (queries.size > 0) context.responseWarnings.noteDropped('server_tool_use') // searches without results
   const hasToolCalls = content.some((part) => part.type === 'tool-call')
   return defined<Answer>({
     id: textOrEmpty(body.id) || undefined,
@@ -58,7 +58,7 @@ function parseBlock(block: JsonObject, queries: Map<string, string>, context: Re
     case 'web_search_tool_result':
       return [parseSearchResults(block, queries)]
   }
-  responseWarnings.dropped(textOrEmpty(block.type) || 'content')
+  responseWarnings.noteDropped(textOrEmpty(block.type) || 'content')
   return []
 }
 

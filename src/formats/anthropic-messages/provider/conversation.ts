@@ -29,7 +29,7 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
     .flatMap((turn) => (turn.role === 'system' ? writeTexts(turn.content, target) : []))
   const messages = merge(turns.slice(lead).map((turn) => writeTurn(turn, target)))
   if (messages[0]?.role !== 'user') {
-    target.warnings.changed('turns', 'added')
+    target.warnings.noteChanged('turns', 'added')
     messages.unshift({ role: 'user', content: [{ type: 'text', text: CONTINUE_TEXT }] })
   }
   return { system, messages: withoutTrailingBlanks(messages) }
@@ -79,7 +79,7 @@ function writePart(part: UserPart, target: TargetContext): WireUserBlock[] {
     case 'text':
       return writeText(part, target)
     case 'image':
-      if (part.detail && part.detail !== 'auto') warnings.dropped(warnings.pathOf(part, 'image', 'detail'))
+      if (part.detail && part.detail !== 'auto') warnings.noteDropped(warnings.pathOf(part, 'image', 'detail'))
       return [{ type: 'image', source: imageSource(part, target), ...marks }]
     case 'file': {
       const { name: title, context, citable } = part
@@ -134,7 +134,7 @@ function writeAssistant(part: AssistantPart, target: TargetContext): WireAssista
     case 'server-tool': // `prepareRequest` has made it text: a block would need the encrypted content of its answer
       return []
     case 'audio':
-      if (part.transcript === undefined) warnings.dropped(warnings.pathOf(part, 'audio'))
+      if (part.transcript === undefined) warnings.noteDropped(warnings.pathOf(part, 'audio'))
       return writeAssistantText({ type: 'text', text: part.transcript ?? '' }, target)
     case 'image': // `prepareRequest` has moved it to a user turn
       return []

@@ -78,7 +78,7 @@ function writeOptions(
     ...(output?.type === 'json-schema' && { format: { type: 'json_schema', schema: wireSchema(output, target) } }),
   }
   const { auto, ...others } = options.cacheOptions ?? {}
-  if (Object.keys(others).length > 0) target.warnings.dropped('cacheOptions')
+  if (Object.keys(others).length > 0) target.warnings.noteDropped('cacheOptions')
   return {
     thinking,
     output_config: effort || output?.type === 'json-schema' ? config : undefined,
@@ -108,16 +108,16 @@ function wireSchema(
   { warnings }: TargetContext,
 ) {
   const named = { ...(name && { title: name }), ...(description && { description }), ...schema }
-  return strictSchema(named, (change) => warnings.changed('output', change))
+  return strictSchema(named, (change) => warnings.noteChanged('output', change))
 }
 
 /** Writes the sampling options. A model that reasons accepts hardly any of them, and no model accepts both `temperature` and `top_p`. */
 function writeSampling(options: RequestOptions, thinking: WireThinkingConfig | undefined, { warnings }: TargetContext) {
   let { temperature, topP, topK } = options
   if (thinking && thinking.type !== 'disabled') {
-    if (temperature !== undefined && temperature !== 1) warnings.dropped('temperature')
-    if (topP !== undefined && topP < MIN_TOP_P) warnings.dropped('topP')
-    if (topK !== undefined) warnings.dropped('topK')
+    if (temperature !== undefined && temperature !== 1) warnings.noteDropped('temperature')
+    if (topP !== undefined && topP < MIN_TOP_P) warnings.noteDropped('topP')
+    if (topK !== undefined) warnings.noteDropped('topK')
     temperature = undefined
     topP = topP !== undefined && topP < MIN_TOP_P ? undefined : topP
     topK = undefined
@@ -125,7 +125,7 @@ function writeSampling(options: RequestOptions, thinking: WireThinkingConfig | u
   if (temperature !== undefined && topP !== undefined) {
     if (temperature === 1) temperature = undefined
     else {
-      if (topP !== 1) warnings.dropped('topP')
+      if (topP !== 1) warnings.noteDropped('topP')
       topP = undefined
     }
   }
@@ -136,7 +136,7 @@ const MIN_TOP_P = 0.95
 
 function writeStop(stop: string[] | undefined, { warnings }: TargetContext): string[] | undefined {
   const kept = stop?.filter((text) => !isBlank(text)) ?? []
-  if (stop && kept.length < stop.length) warnings.dropped('stop')
+  if (stop && kept.length < stop.length) warnings.noteDropped('stop')
   return kept.length > 0 ? kept : undefined
 }
 
@@ -149,11 +149,11 @@ function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetCont
     case 'fast':
       return { speed: 'fast' as const }
     case 'priority':
-      warnings.changed('serviceTier', 'replaced')
+      warnings.noteChanged('serviceTier', 'replaced')
       return { service_tier: 'auto' as const } // uses reserved capacity, where there is any
     case 'flex':
     case 'scale':
-      warnings.dropped('serviceTier')
+      warnings.noteDropped('serviceTier')
   }
   return {}
 }
@@ -184,7 +184,7 @@ function writeThinking(
   const display = show && ({ display: show === 'none' ? 'omitted' : 'summarized' } as const)
   if (by === 'adaptive') return { thinking: { type: 'adaptive', ...display }, ...wanted }
   if (lacksThinking(messages)) {
-    warnings.dropped('reasoning')
+    warnings.noteDropped('reasoning')
     return { thinking: { type: 'disabled' } }
   }
   return { thinking: { type: 'enabled', budget_tokens: budgetOf(reasoning, traits.reasoning), ...display } }

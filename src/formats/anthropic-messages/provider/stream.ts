@@ -93,7 +93,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   function endMessage(delta: JsonObject, usage: unknown) {
     mergeCounts(counts, usage)
     const finish = parseStop(delta)
-    if (finish && blockContext.queries.size > 0) context.responseWarnings.dropped('server_tool_use') // searches without results
+    if (finish && blockContext.queries.size > 0) context.responseWarnings.noteDropped('server_tool_use') // searches without results
     const whole = isObject(usage) ? messageUsage(counts) : undefined
     if (whole) emit({ type: 'usage', usage: whole })
     if (finish) emit({ type: 'finish', candidate: 0, finish })
@@ -139,7 +139,7 @@ function readText(block: JsonObject, context: BlockContext): BlockReader {
   const cite = (given: unknown) => {
     const citation = isObject(given) ? parseCitation(given) : undefined
     if (citation) part.cite(citation)
-    else context.responseWarnings.dropped('citations')
+    else context.responseWarnings.noteDropped('citations')
   }
   part.append(textOrEmpty(block.text))
   if (Array.isArray(block.citations)) for (const citation of block.citations) cite(citation)
@@ -197,7 +197,7 @@ function readWhole(part: AssistantPart, { start, emit }: BlockContext): BlockRea
 }
 
 function readNothing(type: string, { responseWarnings }: BlockContext): BlockReader {
-  responseWarnings.dropped(type)
+  responseWarnings.noteDropped(type)
   return { add() {}, end() {} }
 }
 

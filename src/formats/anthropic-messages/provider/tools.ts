@@ -20,9 +20,9 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
     return { ...tool.own.value, ...wireMark(tool.cache, target) } as WireTool // as the client declared it
   const { name, description, schema, strict, outputSchema, cache } = tool
   const path = target.warnings.pathOf(tool, 'tools')
-  if (outputSchema) target.warnings.dropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))
+  if (outputSchema) target.warnings.noteDropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))
   const whole = { ...(schema ?? { properties: {} }), type: 'object' }
-  const input = strict ? strictSchema(whole, (change) => target.warnings.changed(path, change)) : whole
+  const input = strict ? strictSchema(whole, (change) => target.warnings.noteChanged(path, change)) : whole
   return {
     name,
     ...defined({ description }),
@@ -35,7 +35,7 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
 /** Writes a web search, in the version that all models have. */
 function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
   const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
-  if (contextSize && contextSize !== 'medium') warnings.dropped(warnings.pathOf(tool, 'tools', 'contextSize'))
+  if (contextSize && contextSize !== 'medium') warnings.noteDropped(warnings.pathOf(tool, 'tools', 'contextSize'))
   return {
     type: 'web_search_20250305',
     name: 'web_search',

@@ -32,7 +32,7 @@ function parseBlock(block: JsonObject, { origin, newId, responseWarnings }: Read
   if (isObject(reasoningContent)) return parseReasoning(reasoningContent, origin)
   if (isObject(toolUse) && toolUse.type !== SERVER_TOOL) {
     const name = textOrEmpty(toolUse.name)
-    if (name === '') responseWarnings.dropped('toolUse')
+    if (name === '') responseWarnings.noteDropped('toolUse')
     else
       return [
         {
@@ -42,7 +42,7 @@ function parseBlock(block: JsonObject, { origin, newId, responseWarnings }: Read
           arguments: argumentsText(toolUse.input),
         },
       ]
-  } else responseWarnings.dropped(Object.keys(block)[0] ?? 'content')
+  } else responseWarnings.noteDropped(Object.keys(block)[0] ?? 'content')
   return []
 }
 
@@ -54,7 +54,7 @@ function parseCited({ content, citations }: JsonObject, responseWarnings: Respon
   const text = pieces.map((piece: unknown) => (isObject(piece) ? textOrEmpty(piece.text) : '')).join('')
   const found = Array.isArray(citations) ? citations : []
   const known: Citation[] = found.flatMap((one: unknown) => (isObject(one) ? (parseCitation(one) ?? []) : []))
-  if (known.length < found.length) responseWarnings.dropped('citations')
+  if (known.length < found.length) responseWarnings.noteDropped('citations')
   if (text === '' && known.length === 0) return []
   return [{ type: 'text', text, ...(known.length > 0 && { citations: known }) }]
 }

@@ -21,7 +21,7 @@ export function writeTurns(turns: readonly Turn[], target: TargetContext) {
   )
   const messages = merge(turns.slice(lead).map((turn) => writeTurn(turn, state)))
   if (messages[0]?.role !== 'user') {
-    target.warnings.changed('turns', 'added')
+    target.warnings.noteChanged('turns', 'added')
     messages.unshift({ role: 'user', content: [{ text: CONTINUE_TEXT }] })
   }
   for (const { role, content } of messages) {
@@ -85,7 +85,7 @@ function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
     case 'text':
       return writeText(part)
     case 'image':
-      if (part.detail && part.detail !== 'auto') warnings.dropped(warnings.pathOf(part, 'image', 'detail'))
+      if (part.detail && part.detail !== 'auto') warnings.noteDropped(warnings.pathOf(part, 'image', 'detail'))
       return [writeImage(part, state)]
     case 'file':
       return [writeDocument(part, names, state)]
@@ -108,7 +108,7 @@ export function writeMark(cache: CacheMark | undefined, { traits, warnings }: Ta
   if (!cache || traits.cacheMarks === 'none') return []
   const { ttl } = cache
   if (ttl === undefined) return [{ cachePoint: { type: 'default' } }]
-  if (ttl !== '5m' && ttl !== '1h') warnings.changed(warnings.pathOf(cache, 'cache', 'ttl'), 'replaced')
+  if (ttl !== '5m' && ttl !== '1h') warnings.noteChanged(warnings.pathOf(cache, 'cache', 'ttl'), 'replaced')
   return [{ cachePoint: { type: 'default', ttl: ttl === '5m' ? ttl : '1h' } }]
 }
 
@@ -146,7 +146,7 @@ function writeAssistant(part: AssistantPart, state: WriteState): WireBlock[] {
         ...writeMark(part.cache, state),
       ]
     case 'audio':
-      if (part.transcript === undefined) warnings.dropped(warnings.pathOf(part, 'audio'))
+      if (part.transcript === undefined) warnings.noteDropped(warnings.pathOf(part, 'audio'))
       return writeText({ text: part.transcript ?? '' })
     case 'image': // `prepareRequest` has moved it to a user turn
       return []

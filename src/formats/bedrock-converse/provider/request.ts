@@ -22,7 +22,7 @@ function converseRequest(request: CanonicalRequest, target: TargetContext): Wire
   const { system, messages } = writeTurns(request.turns, target)
   const { options, own } = settleOptions(request.options, messages, target)
   const stop = options.stop?.filter((text) => text.trim() !== '')
-  if (stop && stop.length < (options.stop?.length ?? 0)) target.warnings.dropped('stop')
+  if (stop && stop.length < (options.stop?.length ?? 0)) target.warnings.noteDropped('stop')
   const isStopped = stop !== undefined && stop.length > 0
   return defined<WireRequest>({
     system: system.length > 0 ? system : undefined,
@@ -46,12 +46,12 @@ function converseRequest(request: CanonicalRequest, target: TargetContext): Wire
 const orNone = <T extends object>(object: T): T | undefined => (Object.keys(object).length > 0 ? object : undefined)
 
 /** Chooses combinations of options that the model accepts: a model that reasons accepts few sampling options, and needs room for the answer. */
-function settleOptions(asked: RequestOptions, messages: readonly WireMessage[], target: TargetContext) {
+function settleOptions(requested: RequestOptions, messages: readonly WireMessage[], target: TargetContext) {
   const { traits, warnings } = target
   const { by } = traits.reasoning
-  const options = { ...asked }
+  const options = { ...requested }
   if (by === 'budget' && options.reasoning && options.reasoning.effort !== 'none' && lacksReasoning(messages)) {
-    warnings.dropped('reasoning') // the model requires the reasoning of the tool loop, which is lost
+    warnings.noteDropped('reasoning') // the model requires the reasoning of the tool loop, which is lost
     delete options.reasoning
   }
   const own = options.reasoning ? reasoningFields(options.reasoning, traits.reasoning) : {}
@@ -77,7 +77,7 @@ function drop(
 ) {
   for (const name of names) {
     if (options[name] === undefined) continue
-    if (options[name] !== 1 || name !== 'temperature') warnings.dropped(name)
+    if (options[name] !== 1 || name !== 'temperature') warnings.noteDropped(name)
     delete options[name]
   }
 }
@@ -96,14 +96,14 @@ function lacksReasoning(messages: readonly WireMessage[]): boolean {
 function writeOutput(output: OutputFormat | undefined, { warnings }: TargetContext): WireRequest['outputConfig'] {
   if (output?.type !== 'json-schema') return undefined
   const { name, description } = output
-  const schema = strictSchema(output.schema, (change) => warnings.changed('output', change))
+  const schema = strictSchema(output.schema, (change) => warnings.noteChanged('output', change))
   const jsonSchema = { schema: JSON.stringify(schema), ...defined({ name, description }) }
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }
 
 function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetContext): WireRequest['serviceTier'] {
   if (tier === 'default' || tier === 'flex' || tier === 'priority') return { type: tier }
-  if (tier === 'scale' || tier === 'fast') warnings.dropped('serviceTier')
+  if (tier === 'scale' || tier === 'fast') warnings.noteDropped('serviceTier')
   return undefined
 }
 
@@ -155,7 +155,7 @@ const topKFields = (topK: number, { topKField }: Pick<Traits, 'topKField'>): Jso
  */
 export function writeCountRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
   const { messages, system, toolConfig, outputConfig, additionalModelRequestFields } = converseRequest(request, target)
-  if (outputConfig) target.warnings.dropped('output')
+  if (outputConfig) target.warnings.noteDropped('output')
   const converse = defined<WireCountRequest['input']['converse']>({
     messages,
     system,

@@ -71,7 +71,7 @@ function createBlockReader(block: JsonObject, context: BlockContext): BlockReade
     return readCall(block.toolUse, context)
   if (isObject(block.reasoningContent)) return readReasoning(context)
   if (typeof block.text === 'string' || isObject(block.citation)) return readText(context)
-  context.responseWarnings.dropped(Object.keys(block)[0] ?? 'content')
+  context.responseWarnings.noteDropped(Object.keys(block)[0] ?? 'content')
   return { add() {}, end() {} }
 }
 
@@ -83,7 +83,7 @@ function readText(context: BlockContext): BlockReader {
       if (delta.citation === undefined) return
       const citation = isObject(delta.citation) ? parseCitation(delta.citation) : undefined
       if (citation) part.cite(citation)
-      else context.responseWarnings.dropped('citations')
+      else context.responseWarnings.noteDropped('citations')
     },
     end: part.end,
   }

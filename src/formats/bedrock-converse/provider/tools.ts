@@ -20,12 +20,12 @@ function writeTool(tool: Tool, target: TargetContext): WireTool[] {
   const path = warnings.pathOf(tool, 'tools')
   if (tool.type !== 'function') return warnings.refuse(path, 'the target has functions only.')
   const { name, description, schema, strict, outputSchema, cache } = tool
-  if (outputSchema) warnings.dropped(warnings.pathOf(tool, 'tools', 'outputSchema'))
+  if (outputSchema) warnings.noteDropped(warnings.pathOf(tool, 'tools', 'outputSchema'))
   const json = { ...(schema ?? { properties: {} }), type: 'object' }
   const spec = {
     name,
     ...(description && { description }),
-    inputSchema: { json: strict ? strictSchema(json, (change) => warnings.changed(path, change)) : json },
+    inputSchema: { json: strict ? strictSchema(json, (change) => warnings.noteChanged(path, change)) : json },
     ...(strict && { strict }),
   }
   return [{ toolSpec: spec }, ...writeMark(cache, target)]

@@ -42,7 +42,7 @@ const isMarked = (item: object): boolean => 'cache' in item && item.cache !== un
 /** The cast is safe, since the mark is optional on every item. */
 function withoutMark<T extends object>(item: T, warnings: Warnings): T {
   const { cache, ...rest }: { cache?: object } = item
-  if (cache) warnings.dropped(warnings.pathOf(cache, 'cache'))
+  if (cache) warnings.noteDropped(warnings.pathOf(cache, 'cache'))
   return rest as T
 }
 

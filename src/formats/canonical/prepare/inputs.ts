@@ -51,7 +51,7 @@ function fitResult(result: ToolResult, moved: UserPart[], target: TargetContext)
     }
     if (part.type === 'search-result') return asText(part, warnings)
     moved.push({ type: 'text', text: `From the result of the tool call ${result.callId}:` }, ...fitPart(part, target))
-    warnings.changed(warnings.pathOf(part, 'turns'), 'moved')
+    warnings.noteChanged(warnings.pathOf(part, 'turns'), 'moved')
     return [{ type: 'text' as const, text: `[${part.type}: see the message after the results]` }]
   })
   return { ...result, content }
@@ -84,7 +84,7 @@ function checkFileId(part: UserPart, { origin, warnings }: TargetContext) {
 }
 
 function asText(part: UserPart & { type: 'search-result' }, warnings: Warnings): TextPart[] {
-  warnings.changed(warnings.pathOf(part, 'turns'), 'replaced')
+  warnings.noteChanged(warnings.pathOf(part, 'turns'), 'replaced')
   const text = [part.title, part.source, '', ...part.content.map((piece) => piece.text)].join('\n')
   return [part.cache ? { type: 'text', text, cache: part.cache } : { type: 'text', text }]
 }
@@ -113,7 +113,7 @@ const KIND_NAMES: Readonly<Record<InputKind, string>> = {
  */
 function fitDocument<P extends UserPart>(part: P, { traits, warnings }: TargetContext): (P | TextPart)[] {
   if (part.type !== 'file' || traits.documents) return [part]
-  if (part.citable) warnings.dropped(warnings.pathOf(part, 'turns', 'citable'))
+  if (part.citable) warnings.noteDropped(warnings.pathOf(part, 'turns', 'citable'))
   const { source, name, context, cache } = part
   if (source.type === 'text') return [textPart([name, context, source.text], cache)]
   return context === undefined ? [part] : [textPart([context]), part]
@@ -149,7 +149,7 @@ function showAssistantImages(turns: readonly Turn[], warnings: Warnings): Turn[]
       all.push(turn)
       continue
     }
-    for (const image of images) warnings.changed(warnings.pathOf(image, 'turns'), 'moved')
+    for (const image of images) warnings.noteChanged(warnings.pathOf(image, 'turns'), 'moved')
     all.push(withoutImages(turn))
     shown = [{ type: 'text', text: 'From your answer before:' }, ...images.map(withoutState)]
   }

@@ -15,7 +15,7 @@ export function prepareOptions(
     if (carries.has(name) && !traits.lacks.includes(name)) continue
     if (!isDefault(name, accepted[name])) {
       if (ESSENTIAL.has(name)) warnings.refuse(name, 'the target cannot do this.')
-      warnings.dropped(name)
+      warnings.noteDropped(name)
     }
     delete accepted[name]
   }
@@ -45,17 +45,17 @@ function clamp(options: RequestOptions, traits: Traits, warnings: Warnings) {
   const { temperature, stop, maxOutputTokens } = options
   if (temperature !== undefined && temperature > traits.maxTemperature) {
     options.temperature = traits.maxTemperature
-    warnings.changed('temperature', 'clamped')
+    warnings.noteChanged('temperature', 'clamped')
   }
   if (stop && stop.length > traits.maxStopSequences) {
     options.stop = stop.slice(0, traits.maxStopSequences)
-    warnings.changed('stop', 'clamped')
+    warnings.noteChanged('stop', 'clamped')
   }
   if (maxOutputTokens === undefined) return
   const limit = Math.max(traits.minOutputTokens, Math.min(maxOutputTokens, traits.maxOutputTokens ?? maxOutputTokens))
   if (limit === maxOutputTokens) return
   options.maxOutputTokens = limit
-  warnings.changed('maxOutputTokens', 'clamped')
+  warnings.noteChanged('maxOutputTokens', 'clamped')
 }
 
 const namesOf = (options: RequestOptions) => Object.keys(options) as OptionName[] // the options have no other keys

@@ -25,11 +25,11 @@ export function prepareOutput(
   if (!output) return same
   if (traits.outputFormats.includes(output.type)) {
     if (output.type !== 'json' || !traits.jsonNeedsWord || mentionsJson(turns)) return same
-    warnings.changed('turns', 'added')
+    warnings.noteChanged('turns', 'added')
     return { ...same, turns: withInstruction(turns) }
   }
   if (output.type === 'json-schema' && tools.length > 0 && mustCall(toolChoice)) return { ...same, output: undefined }
-  warnings.changed('output', 'replaced')
+  warnings.noteChanged('output', 'replaced')
   if (output.type === 'json') return { ...same, output: undefined, turns: withInstruction(turns) }
   const { name = OUTPUT_TOOL, description = 'Give the answer by calling this.', schema } = output
   const tool: FunctionTool = { type: 'function', name, description, schema }

@@ -28,13 +28,13 @@ type PrepareContext = TargetContext & { carries: ReadonlySet<OptionName> }
  * Adapts a request to the traits of one target, whatever its format. Each loss is a warning; a loss that would change the meaning is refused.
  * The given request stays unchanged, so that the next target starts from it again.
  */
-export function prepareRequest(asked: CanonicalRequest, target: PrepareContext): PreparedRequest {
+export function prepareRequest(request: CanonicalRequest, target: PrepareContext): PreparedRequest {
   const { traits, origin, warnings } = target
-  refuseForeignCompaction(asked.turns, target)
-  const shaped = prepareOutput(asked, target)
+  refuseForeignCompaction(request.turns, target)
+  const shaped = prepareOutput(request, target)
   const names = new Set([
-    ...namesOf(asked.tools),
-    ...callsIn(asked.turns).names,
+    ...namesOf(request.tools),
+    ...callsIn(request.turns).names,
     ...namesOf(shaped.tool ? [shaped.tool] : []),
   ])
   const rename = createRenamer(names, traits.toolNames)
@@ -45,22 +45,22 @@ export function prepareRequest(asked: CanonicalRequest, target: PrepareContext):
   const renameId = createRenamer(callsIn(paired).ids, traits.toolIds)
   const called = fitCalls(paired, { renameTool: rename, renameId, freeFormTools: traits.freeFormTools })
 
-  const chosen = chooseTools(asked, shaped.tool, called, { ...target, rename })
+  const chosen = chooseTools(request, shaped.tool, called, { ...target, rename })
   const ordered = fitEnd(fitSystem(called, target), target)
   const { tools, turns } = fitCacheMarks({ tools: chosen.tools, turns: ordered }, target)
 
-  const options = prepareOptions(asked.options, target)
+  const options = prepareOptions(request.options, target)
   const toolChoice = settleReasoning({ options, tools, toolChoice: chosen.toolChoice }, target)
   if (tools.length === 0) delete options.parallelToolCalls
 
   return {
-    request: defined<CanonicalRequest>({ ...asked, turns, tools, output: shaped.output, toolChoice, options }),
+    request: defined<CanonicalRequest>({ ...request, turns, tools, output: shaped.output, toolChoice, options }),
     restoration: {
       toolNames: new Map([...names].map((name) => [rename(name), name] as const).filter(([to, from]) => to !== from)),
       freeFormTools: new Set(
-        traits.freeFormTools ? [] : namesOf(asked.tools.filter(({ type }) => type === 'free-form')),
+        traits.freeFormTools ? [] : namesOf(request.tools.filter(({ type }) => type === 'free-form')),
       ),
-      callIds: callsIn(asked.turns).ids,
+      callIds: callsIn(request.turns).ids,
       ...(shaped.tool && { outputTool: shaped.tool.name }),
       ...(shaped.isWrapped && { isWrapped: true }),
     },

@@ -37,7 +37,7 @@ export function settleReasoning({ options, tools, toolChoice }: Asked, target: T
   if (isConflict && isReasoning(options.reasoning, traits)) {
     if (refusesTools || asked?.budget === undefined) disableReasoning(options, target)
     else {
-      warnings.changed('toolChoice', 'replaced')
+      warnings.noteChanged('toolChoice', 'replaced')
       choice = { type: 'auto' }
     }
   }
@@ -55,8 +55,8 @@ function isReasoning(reasoning: ReasoningOptions | undefined, { reasoning: { isD
 /** Sends the effort `none` only to a target that reasons by default and accepts it. */
 function disableReasoning(options: RequestOptions, { traits, warnings }: TargetContext) {
   const { efforts, isDefault } = traits.reasoning
-  if (options.reasoning) warnings.dropped('reasoning')
-  else warnings.changed('reasoning', 'added')
+  if (options.reasoning) warnings.noteDropped('reasoning')
+  else warnings.noteChanged('reasoning', 'added')
   delete options.reasoning
   if (isDefault && efforts.includes('none')) options.reasoning = { effort: 'none', budget: 0 }
 }
@@ -64,7 +64,7 @@ function disableReasoning(options: RequestOptions, { traits, warnings }: TargetC
 function dropExcluded(options: RequestOptions, { traits, warnings }: TargetContext) {
   for (const name of traits.reasoning.excludes) {
     if (options[name] === undefined) continue
-    warnings.dropped(name)
+    warnings.noteDropped(name)
     delete options[name]
   }
 }
@@ -79,29 +79,29 @@ interface BudgetTarget {
  * Effort and budget that agree with each other and with what the target accepts. Without an effort, the budget `auto` leaves it to the model;
  * both are absent when the client only chose whether reasoning is shown.
  */
-function fitReasoning(asked: ReasoningOptions, target: BudgetTarget): ReasoningOptions | undefined {
+function fitReasoning(requested: ReasoningOptions, target: BudgetTarget): ReasoningOptions | undefined {
   const { traits, warnings } = target
   const { reasoning } = traits
-  const isShown = asked.show !== undefined && asked.show !== 'none'
-  if (asked.effort === undefined && asked.budget === undefined) {
-    if (reasoning.by !== 'none') return asked
-    if (isShown) warnings.dropped('show')
+  const isShown = requested.show !== undefined && requested.show !== 'none'
+  if (requested.effort === undefined && requested.budget === undefined) {
+    if (reasoning.by !== 'none') return requested
+    if (isShown) warnings.noteDropped('show')
     return undefined
   }
   if (reasoning.by === 'none') {
-    if (asked.effort !== 'none' && asked.budget !== 0) warnings.dropped('reasoning')
-    if (isShown) warnings.dropped('show')
+    if (requested.effort !== 'none' && requested.budget !== 0) warnings.noteDropped('reasoning')
+    if (isShown) warnings.noteDropped('show')
     return undefined
   }
-  const isAuto = asked.effort === undefined && asked.budget === 'auto'
+  const isAuto = requested.effort === undefined && requested.budget === 'auto'
   const canBeAuto = reasoning.isDefault || reasoning.by !== 'effort' // the model reasons by default, or can be asked to choose itself
-  if (isAuto && reasoning.by !== 'budget' && canBeAuto) return asked
-  const wanted = asked.effort ?? (typeof asked.budget === 'number' ? effortOf(asked.budget) : 'medium')
+  if (isAuto && reasoning.by !== 'budget' && canBeAuto) return requested
+  const wanted = requested.effort ?? (typeof requested.budget === 'number' ? effortOf(requested.budget) : 'medium')
   const effort = nearestEffort(wanted, reasoning.efforts)
-  if (effort !== wanted) warnings.changed('reasoning', 'clamped')
-  const budget = effort === 'none' ? 0 : budgetFor(effort, asked.budget, target)
-  if (budget !== undefined) return defined<ReasoningOptions>({ effort, budget, show: asked.show })
-  warnings.dropped('reasoning') // no reasoning fits into the limit
+  if (effort !== wanted) warnings.noteChanged('reasoning', 'clamped')
+  const budget = effort === 'none' ? 0 : budgetFor(effort, requested.budget, target)
+  if (budget !== undefined) return defined<ReasoningOptions>({ effort, budget, show: requested.show })
+  warnings.noteDropped('reasoning') // no reasoning fits into the limit
   return reasoning.efforts.includes('none') ? { effort: 'none', budget: 0 } : undefined
 }
 
@@ -138,7 +138,7 @@ function budgetFor(
   const budget = Math.min(Math.max(wanted, minBudget), maxBudget, room)
   if (by !== 'budget') return budget
   if (budget < minBudget || budget >= maxOutputTokens) return undefined
-  if (typeof asked === 'number' && budget !== asked) warnings.changed('reasoning', 'clamped')
+  if (typeof asked === 'number' && budget !== asked) warnings.noteChanged('reasoning', 'clamped')
   return budget
 }
 

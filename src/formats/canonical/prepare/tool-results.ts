@@ -50,7 +50,7 @@ export function pairTools(turns: readonly Turn[], warnings: Warnings): Turn[] {
       const calling = callers.get(result.callId)
       const results = calling && groups.get(calling)
       const before = results?.get(result.callId)
-      if (before) warnings.dropped(warnings.pathOf(before, 'turns'))
+      if (before) warnings.noteDropped(warnings.pathOf(before, 'turns'))
       else if (results) join()
       if (results) results.set(result.callId, result)
       else orphansOf(turn).push(result)
@@ -87,12 +87,12 @@ function resultOf(call: ToolCallPart, result: ToolResult | undefined, warnings: 
 }
 
 function missing(call: ToolCallPart, warnings: Warnings): ToolResult {
-  warnings.changed(warnings.pathOf(call, 'turns'), 'added')
+  warnings.noteChanged(warnings.pathOf(call, 'turns'), 'added')
   return { callId: call.id, content: [{ type: 'text', text: '[no result recorded]' }], isError: true }
 }
 
 function asUserTurn(result: ToolResult, warnings: Warnings): UserTurn {
-  warnings.changed(warnings.pathOf(result, 'turns'), 'replaced')
+  warnings.noteChanged(warnings.pathOf(result, 'turns'), 'replaced')
   return { role: 'user', content: result.content }
 }
 

@@ -42,7 +42,7 @@ const isSearch = (tool: Tool): tool is WebSearchTool => tool.type === 'web-searc
 
 function onlySearch(tools: readonly Tool[], warnings: Warnings): Tool[] {
   return tools.filter((tool) => {
-    if (!isSearch(tool)) warnings.dropped(warnings.pathOf(tool, 'tools'))
+    if (!isSearch(tool)) warnings.noteDropped(warnings.pathOf(tool, 'tools'))
     return isSearch(tool)
   })
 }
@@ -60,16 +60,16 @@ function prepareTool(tool: Tool, { traits, warnings, rename }: ToolContext): Too
   const name = rename(tool.name)
   if (tool.type === 'free-form') {
     if (traits.freeFormTools) return { ...tool, name }
-    if (tool.grammar) warnings.dropped(warnings.pathOf(tool, 'tools', 'grammar'))
+    if (tool.grammar) warnings.noteDropped(warnings.pathOf(tool, 'tools', 'grammar'))
     const { description } = tool
     return { type: 'function', name, schema: FREE_FORM, ...(description !== undefined && { description }) }
   }
   const flat = traits.unionTools || !tool.schema ? undefined : flatSchema(tool.schema)
-  if (flat?.isLooser) warnings.changed(warnings.pathOf(tool, 'tools', 'schema'), 'replaced')
+  if (flat?.isLooser) warnings.noteChanged(warnings.pathOf(tool, 'tools', 'schema'), 'replaced')
   const fitting: FunctionTool = flat ? { ...tool, name, schema: flat.schema } : { ...tool, name }
   const { strict, ...rest } = fitting
   if (strict === undefined || (traits.strictTools && !(flat && strict))) return fitting
-  if (strict) warnings.dropped(warnings.pathOf(tool, 'tools', 'strict'))
+  if (strict) warnings.noteDropped(warnings.pathOf(tool, 'tools', 'strict'))
   return rest
 }
 
@@ -90,7 +90,7 @@ export function prepareToolChoice(
   const all = [...tools]
   if (!choice) return { toolChoice: undefined, tools: all }
   if (tools.length === 0) {
-    if (choice.type !== 'auto' && choice.type !== 'none') warnings.dropped(chosenBy) // there are no tools to choose from
+    if (choice.type !== 'auto' && choice.type !== 'none') warnings.noteDropped(chosenBy) // there are no tools to choose from
     return { toolChoice: undefined, tools: all }
   }
   const knows = (kind: Traits['toolChoices'][number]) => traits.toolChoices.includes(kind)
@@ -107,12 +107,12 @@ export function prepareToolChoice(
     }
     case 'required':
       if (knows('required')) return { toolChoice: choice, tools: all }
-      warnings.changed(chosenBy, 'replaced')
+      warnings.noteChanged(chosenBy, 'replaced')
       return { toolChoice: { type: 'auto' }, tools: all }
     case 'tool': {
       const name = rename(choice.name)
       if (!includesTool(tools, name) && tools.some(({ type }) => type === 'web-search')) {
-        warnings.changed(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical form
+        warnings.noteChanged(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical form
         return { toolChoice: { type: 'auto' }, tools: all }
       }
       if (knows('tool')) return { toolChoice: { type: 'tool', name }, tools: all }
@@ -137,7 +137,7 @@ export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn
     const inserted = new Set<AssistantPart>()
     const content = turn.content.map((part) => {
       if (!isServerTool(part)) return part
-      warnings.changed(warnings.pathOf(part, 'turns'), 'replaced')
+      warnings.noteChanged(warnings.pathOf(part, 'turns'), 'replaced')
       const text = asText(part)
       inserted.add(text)
       return text

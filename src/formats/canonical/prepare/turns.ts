@@ -23,7 +23,7 @@ export function fitSystem(turns: readonly Turn[], { traits, warnings }: TargetCo
     waiting = []
   }
   const warn = () => {
-    for (const turn of waiting) warnings.changed(warnings.pathOf(turn, 'turns'), 'moved')
+    for (const turn of waiting) warnings.noteChanged(warnings.pathOf(turn, 'turns'), 'moved')
   }
   turns.forEach((turn, index) => {
     if (turn.role === 'system') {
@@ -100,7 +100,7 @@ const isOfUser = (turn: Turn | undefined): boolean => turn?.role === 'user' || t
 
 function continueTurn(turn: UserTurn, { traits, warnings }: TargetContext): UserTurn {
   if (traits.emptyText === 'taken') return turn
-  warnings.changed(warnings.pathOf(turn, 'turns'), 'replaced')
+  warnings.noteChanged(warnings.pathOf(turn, 'turns'), 'replaced')
   return { ...turn, content: [{ type: 'text', text: CONTINUE_TEXT }] }
 }
 
@@ -109,7 +109,7 @@ export function fitEnd(turns: readonly Turn[], { traits, warnings }: TargetConte
   const last = turns.at(-1)
   if (traits.prefill || last?.role !== 'assistant' || last.content.some(({ type }) => type === 'tool-call'))
     return [...turns]
-  warnings.changed('turns', 'added')
+  warnings.noteChanged('turns', 'added')
   return [...turns, CONTINUE]
 }
 

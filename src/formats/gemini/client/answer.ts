@@ -63,14 +63,14 @@ export function writePart(part: AssistantPart, { request, responseWarnings }: Wr
       return [{ functionCall: { id: part.id, name: part.name, args }, ...signature }]
     }
     case 'server-tool':
-      if (part.results.length > 0) responseWarnings.dropped('web_search_results') // its queries are among the sources
+      if (part.results.length > 0) responseWarnings.noteDropped('web_search_results') // its queries are among the sources
       return []
     case 'compaction': // only clients of Responses ask for a compaction
       return []
     case 'image':
     case 'audio': {
       const media = writeMedia(part)
-      if (!media) responseWarnings.dropped(part.type)
+      if (!media) responseWarnings.noteDropped(part.type)
       return media ? [{ ...media, ...signature }] : []
     }
   }

@@ -24,7 +24,7 @@ export function parseContents(body: Fields, warnings: Warnings): Turn[] {
   const contents = isObject(given) ? [given] : (body.list('contents') ?? [])
   const turns: Turn[] = []
   const calls = createCallRegistry()
-  const assembler = createCallAssembler(() => warnings.dropped('functionCall'))
+  const assembler = createCallAssembler(() => warnings.noteDropped('functionCall'))
 
   contents.forEach((entry, index) => {
     const content = elementFields(entry, `contents[${index}]`, warnings)
@@ -140,7 +140,7 @@ function parseUserPart(part: Fields, warnings: Warnings): UserPart[] {
   const media = parseMedia(part, warnings) ?? refusePart(part, warnings)
   const detail = partDetail(part)
   if (media.type === 'image' && detail) media.detail = detail
-  else if (part.any('mediaResolution') !== undefined) warnings.dropped(part.path('mediaResolution'))
+  else if (part.any('mediaResolution') !== undefined) warnings.noteDropped(part.path('mediaResolution'))
   warnings.place(media, part.at, MEDIA_NAMES)
   return [media]
 }
@@ -160,7 +160,7 @@ function parseModelPart(part: Fields, warnings: Warnings): AssistantPart[] {
     return [defined<ReasoningPart>({ type: 'reasoning', text: text ?? '', isSummary: true, state })]
   if (text !== undefined) return text || state ? [defined<TextPart>({ type: 'text', text, state })] : []
   const ran = parseServerPart(part)
-  if (ran?.length === 0) warnings.dropped(part.at)
+  if (ran?.length === 0) warnings.noteDropped(part.at)
   if (ran) return ran
   const media = parseMedia(part, warnings)
   if (!media)

@@ -60,7 +60,7 @@ function withDetail(turns: readonly Turn[], config: Fields, warnings: Warnings):
   const detail = detailOf(resolution)
   const parts = turns.flatMap((turn) => (turn.role === 'user' ? turn.content : []))
   const images = parts.filter((part) => part.type === 'image' && part.detail === undefined)
-  if (!detail || images.length < parts.filter(({ type }) => type !== 'text').length) warnings.dropped(path)
+  if (!detail || images.length < parts.filter(({ type }) => type !== 'text').length) warnings.noteDropped(path)
   for (const image of detail ? images : []) {
     Object.assign(image, { detail })
     warnings.place(image, warnings.pathOf(image, 'contents'), { detail: `/${path}` })

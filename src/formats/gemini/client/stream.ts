@@ -45,8 +45,8 @@ interface CandidateState {
  * Writes chunks that are each an answer with some more parts: text as it comes, calls whole, and at the end the reasons, the sources and the
  * tokens. There is no end mark.
  */
-export function createWriter(given: WriteContext, write: (event: string) => void): StreamWriter {
-  const context: WriteContext = { ...given, request: withoutTurns(given.request) }
+export function createWriter(givenContext: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...givenContext, request: withoutTurns(givenContext.request) }
   const { request, model } = context
   const frame = request.client?.isArray === true ? createArrayFrame() : sseFrame
   const tail = `"modelVersion":${JSON.stringify(model)},"responseId":${JSON.stringify(context.newId())}}`

@@ -35,7 +35,7 @@ export function writeContents(turns: readonly Turn[], target: TargetContext): Wi
       )
   }
   if (contents[0]?.role === 'user') return contents
-  target.warnings.changed('turns', 'added')
+  target.warnings.noteChanged('turns', 'added')
   return [{ role: 'user', parts: [{ text: CONTINUE_TEXT }] }, ...contents] // a conversation must begin with the user
 }
 
@@ -104,7 +104,7 @@ function writeModelPart(part: AssistantPart, { traits, warnings }: TargetContext
     case 'image':
     case 'audio': {
       const media = writeMedia(part)
-      if (!media) warnings.dropped(warnings.pathOf(part, 'turns'))
+      if (!media) warnings.noteDropped(warnings.pathOf(part, 'turns'))
       return media ? [media] : []
     }
   }
@@ -135,5 +135,5 @@ function writeResultPart(part: ToolResult['content'][number], { warnings }: Targ
 
 /** Warns that a file name is lost: only Vertex has a field for it, not the Gemini API. */
 function dropFileName(part: UserPart, warnings: Warnings) {
-  if (part.type === 'file' && part.name !== undefined) warnings.dropped(warnings.pathOf(part, 'turns', 'name'))
+  if (part.type === 'file' && part.name !== undefined) warnings.noteDropped(warnings.pathOf(part, 'turns', 'name'))
 }

@@ -73,7 +73,7 @@ function writeSchema(output: OutputFormat | undefined, { traits, warnings }: Tar
     responseJsonSchema: isOlder ? undefined : schema,
     responseSchema:
       isOlder && schema
-        ? openApiSchema(schema, (path) => warnings.dropped(`${warnings.pathOf(output ?? {}, 'output')}.${path}`))
+        ? openApiSchema(schema, (path) => warnings.noteDropped(`${warnings.pathOf(output ?? {}, 'output')}.${path}`))
         : undefined,
   }
 }
@@ -98,6 +98,6 @@ function writeTier(
   if (tier === undefined || tier === 'auto') return undefined
   if (tier === 'default') return 'standard'
   if (tier === 'flex' || tier === 'priority') return tier
-  warnings.dropped('serviceTier')
+  warnings.noteDropped('serviceTier')
   return undefined
 }

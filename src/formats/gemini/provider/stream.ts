@@ -101,7 +101,7 @@ interface OpenText {
 
 function createCandidateReader(context: CandidateContext, emit: (event: ReaderEvent) => void): CandidateReader {
   const { candidate: index, keys, ids, origin, newId, responseWarnings } = context
-  const assembler = createCallAssembler(() => responseWarnings.dropped('functionCall'))
+  const assembler = createCallAssembler(() => responseWarnings.noteDropped('functionCall'))
   let open: OpenText | undefined
   let closed: OpenText[] = [] // texts that ended in a chunk with sources for them
   let isCiting = false
@@ -129,7 +129,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       if (parsed.type === 'text' || parsed.type === 'reasoning') addText(parsed)
       else addWhole(parsed)
     }
-    if (logprobs && !parts.some(isReasoning)) responseWarnings.dropped('logprobsResult') // the candidate has no text to which they belong
+    if (logprobs && !parts.some(isReasoning)) responseWarnings.noteDropped('logprobsResult') // the candidate has no text to which they belong
     if (isCiting) cite(candidate)
     const finish = finishOf(candidate.finishReason, candidate.finishMessage)
     isVague = isVagueEnd(candidate.finishReason) && !parts.some(hasContent)
@@ -199,7 +199,7 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
     const parts = open?.type === 'text' ? [...closed, open] : closed
     const texts = parts.map((part): CitedText => ({ ...part, text: part.texts.join('') }))
     const found = parseGrounding(candidate, texts)
-    if (found.length === 0 && namesSources(candidate)) responseWarnings.dropped('groundingMetadata')
+    if (found.length === 0 && namesSources(candidate)) responseWarnings.noteDropped('groundingMetadata')
     for (const { key, citation } of found) emit({ type: 'part-citation', key, citation })
     for (const { key } of closed) emit({ type: 'part-end', key })
     closed = []
@@ -243,18 +243,18 @@ function answerPart(part: JsonObject, { origin, responseWarnings }: ReadContext)
       ? { origin, kind: 'thought-signature', data: thoughtSignature }
       : undefined
   const content = typeof text === 'string' ? text : ''
-  if (thought === true && inlineData !== undefined) responseWarnings.dropped('inlineData') // a draft of an image
+  if (thought === true && inlineData !== undefined) responseWarnings.noteDropped('inlineData') // a draft of an image
   if (thought === true)
     return content || state
       ? defined<ReasoningPart>({ type: 'reasoning', text: content, isSummary: true, state })
       : undefined
   if (isObject(inlineData)) {
     const media = answerMedia(inlineData, state)
-    if (!media) responseWarnings.dropped('inlineData')
+    if (!media) responseWarnings.noteDropped('inlineData')
     return media
   }
   const other = Object.keys(part).find((name) => !NOTES.has(name))
-  if (other !== undefined) responseWarnings.dropped(other)
+  if (other !== undefined) responseWarnings.noteDropped(other)
   return content || (state && !other) ? defined<TextPart>({ type: 'text', text: content, state }) : undefined
 }
 

@@ -22,8 +22,8 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclarati
     return defined({ name, description, parametersJsonSchema: schema, responseJsonSchema: outputSchema })
   const { warnings } = target
   const at = warnings.pathOf(tool, `tools.${name}`)
-  const parameters = schema && openApiSchema(schema, (path) => warnings.dropped(`${at}.${path}`))
-  const response = outputSchema && openApiSchema(outputSchema, (path) => warnings.dropped(`${at}.output.${path}`))
+  const parameters = schema && openApiSchema(schema, (path) => warnings.noteDropped(`${at}.${path}`))
+  const response = outputSchema && openApiSchema(outputSchema, (path) => warnings.noteDropped(`${at}.output.${path}`))
   // An object without properties is refused, a function without parameters is not.
   return defined({ name, description, parameters: parameters?.properties ? parameters : undefined, response })
 }
@@ -31,9 +31,9 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclarati
 function writeSearch(tool: WebSearchTool, { warnings }: TargetContext): WireTool {
   const at = (field: string) => warnings.pathOf(tool, 'tools', field)
   if (tool.allowedDomains) warnings.refuse(at('allowedDomains'), 'the target cannot keep a search to certain domains.')
-  if (tool.contextSize) warnings.dropped(at('contextSize'))
-  if (tool.location) warnings.dropped(at('location'))
-  if (tool.maxUses !== undefined) warnings.dropped(at('maxUses'))
+  if (tool.contextSize) warnings.noteDropped(at('contextSize'))
+  if (tool.location) warnings.noteDropped(at('location'))
+  if (tool.maxUses !== undefined) warnings.noteDropped(at('maxUses'))
   const { blockedDomains } = tool
   return { googleSearch: blockedDomains ? { excludeDomains: blockedDomains } : {} }
 }
@@ -65,7 +65,7 @@ function writeToolChoice(
 ): WireCallingConfig | undefined {
   if (!choice) return undefined
   if (!tools.some(({ type }) => type === 'function')) {
-    if (choice.type !== 'auto') warnings.dropped('toolChoice')
+    if (choice.type !== 'auto') warnings.noteDropped('toolChoice')
     return undefined
   }
   switch (choice.type) {

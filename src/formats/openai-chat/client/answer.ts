@@ -57,8 +57,8 @@ function writeMessage(
     return (part.type === 'reasoning' && wireDetail(part, place)) || []
   })
   const [first] = calls
-  if (isLegacy && calls.length > 1) responseWarnings.dropped('tool_calls')
-  if (content.some(hasSearchResults)) responseWarnings.dropped('web_search_results')
+  if (isLegacy && calls.length > 1) responseWarnings.noteDropped('tool_calls')
+  if (content.some(hasSearchResults)) responseWarnings.noteDropped('web_search_results')
   return defined<WireAnswerMessage>({
     role: 'assistant',
     content: textOf(content, 'text') || null,
@@ -92,7 +92,7 @@ export const hasSearchResults = (part: AssistantPart): boolean => part.type === 
 export function wireImage({ source }: ImagePart, responseWarnings: ResponseWarnings): WireImage[] {
   if (source.type === 'base64') return [{ type: 'image_url', image_url: { url: dataUrl(source) } }]
   if (source.type === 'url') return [{ type: 'image_url', image_url: { url: source.url } }]
-  responseWarnings.dropped('image')
+  responseWarnings.noteDropped('image')
   return []
 }
 
@@ -104,7 +104,7 @@ export function wireAnnotation(
 ): WireAnnotation[] {
   const { url, title = '', start = 0, end = length } = citation
   if (url === undefined) {
-    responseWarnings.dropped('citations') // those of documents have no URL
+    responseWarnings.noteDropped('citations') // those of documents have no URL
     return []
   }
   return [{ type: 'url_citation', url_citation: { url, title, start_index: offset + start, end_index: offset + end } }]
@@ -116,7 +116,7 @@ export function wireAudio(
   responseWarnings: ResponseWarnings,
 ): WireAnswerMessage['audio'] {
   if (source.type === 'base64') return { id, data: source.data, expires_at: expiresAt, transcript }
-  responseWarnings.dropped('audio')
+  responseWarnings.noteDropped('audio')
   return undefined
 }
 

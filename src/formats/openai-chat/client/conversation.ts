@@ -133,7 +133,7 @@ function parseContentParts(message: Fields, warnings: Warnings): AssistantPart[]
 /** Parses an image that the model has generated. */
 function parseGeneratedImage(fields: Fields, warnings: Warnings): ImagePart {
   const { detail, ...image } = parseImage(fields, undefined)
-  if (detail) warnings.dropped(fields.path('image_url.detail')) // it only applies to images that the model is to read
+  if (detail) warnings.noteDropped(fields.path('image_url.detail')) // it only applies to images that the model is to read
   fields.ignore('type', 'index')
   fields.drop()
   warnings.place(image, fields.at)

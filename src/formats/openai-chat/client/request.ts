@@ -86,7 +86,7 @@ function parseOptions(body: Fields, warnings: Warnings): RequestOptions {
 function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
   const top = body.number('top_logprobs')
   if (body.flag('logprobs')) return top ?? 0
-  if (top) warnings.dropped('top_logprobs') // has no meaning without `logprobs`
+  if (top) warnings.noteDropped('top_logprobs') // has no meaning without `logprobs`
   return undefined
 }
 

@@ -49,8 +49,8 @@ interface Candidate {
  * Writes chunks: the role, the content, what has to be whole (details and annotations), the finish reason, the usage if the client has asked
  * for it, and `[DONE]`. The id, the type and the name of a call are sent once.
  */
-export function createWriter(given: WriteContext, write: (event: string) => void): StreamWriter {
-  const context: WriteContext = { ...given, request: withoutTurns(given.request) }
+export function createWriter(givenContext: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...givenContext, request: withoutTurns(givenContext.request) }
   const { request, model, now, responseWarnings } = context
   const isLegacy = request.client?.functions === true
   const head = `data: {"id":${JSON.stringify(`chatcmpl-${context.newId()}`)},"object":"chat.completion.chunk","created":${now},"model":${JSON.stringify(model)},`
@@ -80,7 +80,7 @@ export function createWriter(given: WriteContext, write: (event: string) => void
     const candidate = candidateAt(index)
     const { length } = candidate
     const isCall = part.type === 'tool-call'
-    if (isCall && isLegacy && candidate.calls > 0) return responseWarnings.dropped('tool_calls') // clients would join the arguments of all calls
+    if (isCall && isLegacy && candidate.calls > 0) return responseWarnings.noteDropped('tool_calls') // clients would join the arguments of all calls
     parts.set(key, {
       ...{ candidate, type: part.type, callIndex: isCall ? candidate.calls : 0, hasText: false },
       isFreeForm: isCall && part.isFreeForm === true,
@@ -98,7 +98,7 @@ export function createWriter(given: WriteContext, write: (event: string) => void
     else if (part.type === 'audio') {
       const audio = wireAudio(part, responseWarnings)
       if (audio) send(candidate, { audio })
-    } else if (hasSearchResults(part)) responseWarnings.dropped('web_search_results')
+    } else if (hasSearchResults(part)) responseWarnings.noteDropped('web_search_results')
   }
 
   function add(part: OpenPart, text: string, logprobs: TokenLogprob[] | undefined) {
@@ -135,7 +135,7 @@ export function createWriter(given: WriteContext, write: (event: string) => void
   /** The detail of reasoning; `undefined` if the text is longer than what is kept, since a detail is of no use without all of it. */
   function detailOf(reasoning: ReasoningPart, { reasoningText, index }: OpenPart): WireDetail | undefined {
     const text = reasoningText?.text
-    if (text === undefined) responseWarnings.dropped('reasoning_details')
+    if (text === undefined) responseWarnings.noteDropped('reasoning_details')
     return text === undefined ? undefined : wireDetail({ ...reasoning, text: reasoning.text + text }, index)
   }
 

@@ -87,7 +87,7 @@ function parseMedia(message: JsonObject, responseWarnings: ResponseWarnings): As
     const url = isObject(image) && isObject(image.image_url) ? textIn(image.image_url.url) : undefined
     return url === undefined ? [] : [{ type: 'image', source: sourceOfUrl(url, 'image/png') }]
   })
-  if (parts.length < images.length) responseWarnings.dropped('images')
+  if (parts.length < images.length) responseWarnings.noteDropped('images')
   const audio = isObject(message.audio) ? audioPart(message.audio, responseWarnings) : undefined
   return audio ? [...parts, audio] : parts
 }
@@ -104,7 +104,7 @@ function parseCall(call: JsonObject, context: ChoiceContext): ToolCallPart | und
   const callee = isObject(call[kind]) ? call[kind] : {}
   const name = textIn(callee.name)
   if (!name) {
-    context.responseWarnings.dropped('tool_calls')
+    context.responseWarnings.noteDropped('tool_calls')
     return undefined
   }
   const given = textIn(call.id)
@@ -183,7 +183,7 @@ export function parseAnnotations(annotations: unknown, responseWarnings: Respons
       }),
     ]
   })
-  if (citations.length < annotations.length) responseWarnings.dropped('annotations')
+  if (citations.length < annotations.length) responseWarnings.noteDropped('annotations')
   return citations
 }
 
@@ -204,7 +204,7 @@ export function audioPart(
   responseWarnings: ResponseWarnings,
 ): AudioPart | undefined {
   if (typeof data !== 'string' || data === '') {
-    if (transcript) responseWarnings.dropped('audio') // Snowflake sends an empty one with every answer
+    if (transcript) responseWarnings.noteDropped('audio') // Snowflake sends an empty one with every answer
     return undefined
   }
   return defined<AudioPart>({
@@ -219,13 +219,13 @@ export function audioPart(
 /** Parses `logprobs` of a choice; those of a refusal are reported as lost. */
 export function parseLogprobs(logprobs: unknown, responseWarnings: ResponseWarnings): TokenLogprob[] | undefined {
   if (!isObject(logprobs)) return undefined
-  if (parseTokens(logprobs.refusal)) responseWarnings.dropped('logprobs')
+  if (parseTokens(logprobs.refusal)) responseWarnings.noteDropped('logprobs')
   return parseTokens(logprobs.content)
 }
 
 /** Reports the types of content parts that are neither text nor reasoning, such as Mistral's references. */
 export function dropUnknownParts(content: readonly unknown[], responseWarnings: ResponseWarnings): void {
-  for (const part of content) if (isObject(part) && !isKnown(part.type)) responseWarnings.dropped(String(part.type))
+  for (const part of content) if (isObject(part) && !isKnown(part.type)) responseWarnings.noteDropped(String(part.type))
 }
 
 const isKnown = (type: unknown): boolean =>

@@ -99,8 +99,8 @@ const writeImage = (part: ImagePart, target: TargetContext): WireImage => ({
 /** Reports what the message cannot hold: audio without an id, and cache marks, since the text is a plain string. */
 function warnOfLosses(content: readonly AssistantPart[], warnings: Warnings) {
   for (const part of content) {
-    if (part.type === 'audio' && part.id === undefined) warnings.dropped(warnings.pathOf(part, 'turns'))
-    if ('cache' in part && part.cache) warnings.dropped(warnings.pathOf(part.cache, 'cache'))
+    if (part.type === 'audio' && part.id === undefined) warnings.noteDropped(warnings.pathOf(part, 'turns'))
+    if ('cache' in part && part.cache) warnings.noteDropped(warnings.pathOf(part.cache, 'cache'))
   }
 }
 
@@ -178,7 +178,7 @@ function writePart(part: UserPart, target: TargetContext): WireUserPart[] {
       }))
     case 'video': // an extension of vendors with this trait
       if (part.fps ?? part.startOffset ?? part.endOffset)
-        target.warnings.dropped(target.warnings.pathOf(part, 'turns', 'clip'))
+        target.warnings.noteDropped(target.warnings.pathOf(part, 'turns', 'clip'))
       return [{ type: 'video_url', video_url: { url: urlOf(part, target) } }]
   }
 }
@@ -187,7 +187,7 @@ function writeFile(part: FilePart, target: TargetContext): WireUserPart {
   const { source, name } = part
   if (source.type === 'text') return { type: 'text', text: source.text } // documents are text by now
   if (source.type === 'file-id') {
-    if (name !== undefined) target.warnings.dropped(target.warnings.pathOf(part, 'file', 'name')) // an uploaded file keeps the name of its upload
+    if (name !== undefined) target.warnings.noteDropped(target.warnings.pathOf(part, 'file', 'name')) // an uploaded file keeps the name of its upload
     return { type: 'file', file: { file_id: openaiFileId(source, part, target) } }
   }
   const filename = source.type === 'base64' ? fileName(name, source.mediaType) : (name ?? 'file.pdf')

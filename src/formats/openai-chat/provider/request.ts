@@ -26,9 +26,9 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
 /** Writes the options under OpenAI's names, or the vendor's own. The caller removes undefined ones. */
 function writeOptions(options: RequestOptions, { traits, warnings }: TargetContext) {
   const { cacheOptions, logprobs, maxOutputTokens, prediction, reasoning, speech } = options
-  if (cacheOptions?.auto) warnings.dropped('cache_control')
+  if (cacheOptions?.auto) warnings.noteDropped('cache_control')
   const isShown = reasoning?.show !== undefined && reasoning.show !== 'none'
-  if (isShown && traits.reasoning.replay === 'never') warnings.dropped('show') // OpenAI does not show reasoning in this format
+  if (isShown && traits.reasoning.replay === 'never') warnings.noteDropped('show') // OpenAI does not show reasoning in this format
   return {
     [traits.outputLimitField]: maxOutputTokens,
     temperature: options.temperature,

@@ -167,7 +167,7 @@ export function createToolCallReader(
       for (const call of open) {
         if (call.key === undefined) {
           call.isClosed = true
-          responseWarnings.dropped('tool_calls') // without a name it cannot be run
+          responseWarnings.noteDropped('tool_calls') // without a name it cannot be run
         }
         close(call)
       }

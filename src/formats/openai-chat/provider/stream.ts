@@ -145,7 +145,7 @@ function createChoiceReader(context: StreamChoiceContext, emit: (event: ReaderEv
 
   function show(image: unknown) {
     const url = isObject(image) && isObject(image.image_url) ? image.image_url.url : undefined
-    if (typeof url !== 'string') return responseWarnings.dropped('images')
+    if (typeof url !== 'string') return responseWarnings.noteDropped('images')
     close()
     emit({ type: 'part-end', key: start({ type: 'image', source: sourceOfUrl(url, 'image/png') }) })
   }

@@ -26,7 +26,7 @@ function writeFreeForm({ name, description, grammar }: FreeFormTool): WireTool {
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
   const { name, description, schema, strict, outputSchema, cache } = tool
-  if (outputSchema) target.warnings.dropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))
+  if (outputSchema) target.warnings.noteDropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))
   return {
     type: 'function',
     function: defined({ name, description, parameters: inputSchema(schema), strict }),
@@ -39,7 +39,7 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext) {
   const domains = allowedDomains ? 'allowedDomains' : 'blockedDomains'
   if (allowedDomains ?? blockedDomains)
     warnings.refuse(warnings.pathOf(tool, 'tools', domains), 'the target cannot keep a search to certain domains.')
-  if (maxUses !== undefined) warnings.dropped(warnings.pathOf(tool, 'tools', 'maxUses'))
+  if (maxUses !== undefined) warnings.noteDropped(warnings.pathOf(tool, 'tools', 'maxUses'))
   return defined({
     search_context_size: contextSize,
     user_location: location && { type: 'approximate' as const, approximate: location },
@@ -54,7 +54,7 @@ export function writeToolChoice(
 ): WireToolChoice | undefined {
   if (!choice) return undefined
   if (tools.every(({ type }) => type === 'web-search')) {
-    if (choice.type !== 'auto') warnings.dropped('toolChoice')
+    if (choice.type !== 'auto') warnings.noteDropped('toolChoice')
     return undefined
   }
   const named = (name: string) =>

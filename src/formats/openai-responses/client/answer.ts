@@ -135,7 +135,7 @@ type WrittenPart = Exclude<AssistantPart, { type: 'audio' }>
 
 /** Replaces audio by its transcript, and leaves out empty texts. */
 function writtenParts(part: AssistantPart, responseWarnings: ResponseWarnings): WrittenPart[] {
-  if (part.type === 'audio') responseWarnings.dropped('audio')
+  if (part.type === 'audio') responseWarnings.noteDropped('audio')
   const written: WrittenPart | undefined = part.type === 'audio' ? { type: 'text', text: part.transcript ?? '' } : part
   const isEmpty = (written.type === 'text' || written.type === 'refusal') && written.text === ''
   return isEmpty ? [] : [written]
@@ -169,7 +169,7 @@ export function wireContent(part: TextPart | RefusalPart, responseWarnings: Resp
   if (type === 'refusal') return { type, refusal: text }
   const citations = part.citations ?? []
   const annotations = citations.flatMap((citation) => wireAnnotation(citation, text.length) ?? [])
-  if (annotations.length < citations.length) responseWarnings.dropped('citations')
+  if (annotations.length < citations.length) responseWarnings.noteDropped('citations')
   return { type: 'output_text', text, annotations, logprobs: wireLogprobs(part.logprobs ?? []) }
 }
 
@@ -211,7 +211,7 @@ export function wireSearch({ query, error, results }: ServerToolPart, { newId }:
 export function wireImage({ source }: ImagePart, { newId, responseWarnings }: WriteContext): WireOutputItem[] {
   if (source.type === 'base64')
     return [{ type: 'image_generation_call', id: `ig_${newId()}`, status: 'completed', result: source.data }]
-  responseWarnings.dropped('image')
+  responseWarnings.noteDropped('image')
   return []
 }
 

@@ -42,7 +42,7 @@ export function parseAssistantItem(
     case 'image_generation_call': {
       const image = imagePart(item.value)
       if (image) warnings.place(image, item.at)
-      else warnings.dropped(item.at) // the image is stored at OpenAI, if anywhere
+      else warnings.noteDropped(item.at) // the image is stored at OpenAI, if anywhere
       return image ? [image] : []
     }
     default:
@@ -93,7 +93,7 @@ function parseOutputMessage(item: Fields, warnings: Warnings): AssistantPart[] {
 /** Parses reasoning. An item that only refers to reasoning stored at OpenAI is dropped; nothing else depends on it. */
 function parseReasoning(item: Fields, warnings: Warnings): AssistantPart[] {
   const part = parseReasoningInput(item.value)
-  if (!part) warnings.dropped(item.at)
+  if (!part) warnings.noteDropped(item.at)
   return part ? [part] : []
 }
 

@@ -114,7 +114,7 @@ function createInputReader({ namespaces, warnings, itemOf, compact }: InputConte
 
   /** Adds the call and the output of a tool that ran at OpenAI as text, for models that do not have the tool. */
   function addHosted(text: string, item: Fields) {
-    warnings.changed(item.at, text === '' ? 'dropped' : 'replaced')
+    warnings.noteChanged(item.at, text === '' ? 'dropped' : 'replaced')
     if (text === '') return
     const part: AssistantPart = { type: 'text', text }
     hosted.add(part)
@@ -171,7 +171,7 @@ function createInputReader({ namespaces, warnings, itemOf, compact }: InputConte
     const id = item.text('id') ?? ''
     const known = itemOf?.(id)
     if (known) return elementFields(known, item.at, warnings)
-    if (id.startsWith('rs_')) return void warnings.dropped(item.at)
+    if (id.startsWith('rs_')) return void warnings.noteDropped(item.at)
     const reason = `the item "${id}" is not remembered here, or no longer: send the items themselves, as clients do with "store": false.`
     return warnings.refuse(item.path('type'), reason)
   }

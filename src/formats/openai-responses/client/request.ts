@@ -44,7 +44,7 @@ export function parseRequest(given: JsonObject, context: ParseContext): Canonica
   text?.drop()
   body.ignore('stream_options')
   if ((body.list('context_management') ?? []).some((entry) => !isObject(entry) || entry.type !== 'compaction'))
-    warnings.dropped('context_management')
+    warnings.noteDropped('context_management')
   if (json.truncation === 'disabled') body.ignore('truncation')
   body.drop()
   return request
@@ -83,7 +83,7 @@ function withoutRepeatedTools(tools: readonly OfferedTool[], warnings: Warnings)
     if (tool.type === 'web-search' || tool.type === 'vendor') return true
     const first = known.get(tool.name)
     if (!first) known.set(tool.name, tool)
-    else if (JSON.stringify(first) !== JSON.stringify(tool)) warnings.dropped(warnings.pathOf(tool, 'tools'))
+    else if (JSON.stringify(first) !== JSON.stringify(tool)) warnings.noteDropped(warnings.pathOf(tool, 'tools'))
     return !first
   })
 }
@@ -115,7 +115,7 @@ function parseLogprobs(body: Fields, warnings: Warnings): number | undefined {
   const top = body.number('top_logprobs')
   const included = body.texts('include') ?? []
   const isIncluded = included.includes(LOGPROBS)
-  if (included.some((name) => name !== LOGPROBS && name !== ENCRYPTED_REASONING)) warnings.dropped('include')
+  if (included.some((name) => name !== LOGPROBS && name !== ENCRYPTED_REASONING)) warnings.noteDropped('include')
   return isIncluded || top ? (top ?? 0) : undefined
 }
 
@@ -141,7 +141,7 @@ function parseReasoning(body: Fields): ReasoningOptions | undefined {
 function parseTier(body: Fields, warnings: Warnings): RequestOptions['serviceTier'] {
   if (body.value.service_tier !== 'ultrafast') return parseServiceTier(body)
   body.ignore('service_tier')
-  warnings.changed('service_tier', 'replaced')
+  warnings.noteChanged('service_tier', 'replaced')
   return 'fast'
 }
 

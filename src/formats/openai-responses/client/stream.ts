@@ -22,8 +22,8 @@ import {
  * Writes one item after the other, and the whole response at the end. An item stays open until the next one begins, which shows that it has not
  * been cut.
  */
-export function createWriter(given: WriteContext, write: (event: string) => void): StreamWriter {
-  const context: WriteContext = { ...given, request: withoutTurns(given.request) }
+export function createWriter(givenContext: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...givenContext, request: withoutTurns(givenContext.request) }
   const events = createEventWriter(write)
   const head = `"response":${JSON.stringify(responseHead(context)).slice(0, -1)},` // sent three times
   const output: string[] = [] // the items as JSON, each sent twice
@@ -52,7 +52,7 @@ export function createWriter(given: WriteContext, write: (event: string) => void
       case 'image':
         return writeWhole(wireImage(part, context), 'image_generation_call')
       case 'audio': // the format has no audio, but the transcript is text
-        context.responseWarnings.dropped('audio')
+        context.responseWarnings.noteDropped('audio')
         open({ type: 'text', text: '' })
         if (part.transcript) item?.add(part.transcript, undefined)
     }

@@ -76,7 +76,7 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool | undefined {
   if (type === 'custom') return parseCustom(tool, warnings)
   if (type.startsWith('web_search')) return parseSearch(tool)
   // The request declares all tools, so that the provider need not search for any.
-  if (type === 'tool_search' && tool.any('execution') !== 'client') return void warnings.dropped(tool.at)
+  if (type === 'tool_search' && tool.any('execution') !== 'client') return void warnings.noteDropped(tool.at)
   const own = clientTool(tool)
   if (own) return own
   return {
@@ -161,7 +161,7 @@ function parseAllowed(choice: Fields, warnings: Warnings): ToolChoice {
     elementFields(entry, `${choice.path('tools')}[${index}]`, warnings),
   )
   const own = tools.filter((tool) => !isChosenByName(tool))
-  if (own.length < tools.length) for (const tool of own) warnings.dropped(tool.at)
+  if (own.length < tools.length) for (const tool of own) warnings.noteDropped(tool.at)
   const names = (own.length < tools.length ? tools.filter(isChosenByName) : tools).map((tool) => nameOf(tool, warnings))
   return { type: 'allowed', mode: choice.word('mode', ['auto', 'required']) ?? 'auto', names }
 }

@@ -70,7 +70,7 @@ export function createOutputParser({ origin, newId, responseWarnings }: ReadCont
       default: {
         const call = clientCall(item)
         if (call) return [{ ...call, id: callId(item) }]
-        responseWarnings.dropped(textIn(item.type) ?? 'item')
+        responseWarnings.noteDropped(textIn(item.type) ?? 'item')
         return []
       }
     }
@@ -78,7 +78,7 @@ export function createOutputParser({ origin, newId, responseWarnings }: ReadCont
 
   function parseCall(item: JsonObject): ToolCallPart | undefined {
     const name = textIn(item.name)
-    if (!name) return void responseWarnings.dropped('function_call') // without a name it cannot be run
+    if (!name) return void responseWarnings.noteDropped('function_call') // without a name it cannot be run
     const id = callId(item)
     if (item.type === 'custom_tool_call')
       return { type: 'tool-call', id, name, arguments: textIn(item.input) ?? '', isFreeForm: true }
@@ -121,7 +121,7 @@ function parseMessage({ content, phase }: JsonObject, responseWarnings: Response
 
 /** Reports a part that is neither a text nor a refusal. Some providers leave out the type of texts. */
 export function dropUnknownPart({ type }: JsonObject, responseWarnings: ResponseWarnings): void {
-  if (typeof type === 'string' && type !== 'output_text' && type !== 'refusal') responseWarnings.dropped(type)
+  if (typeof type === 'string' && type !== 'output_text' && type !== 'refusal') responseWarnings.noteDropped(type)
 }
 
 /** The phase of a message, if it is a known one. */

@@ -75,7 +75,7 @@ function writeAssistant(content: readonly AssistantPart[], target: TargetContext
   }
 
   for (const part of textsBeforeCalls(content, target)) {
-    if ('cache' in part && part.cache) target.warnings.dropped(target.warnings.pathOf(part.cache, 'cache')) // only input has cache marks
+    if ('cache' in part && part.cache) target.warnings.noteDropped(target.warnings.pathOf(part.cache, 'cache')) // only input has cache marks
     if (!isTextOrRefusal(part) || phaseOf(part) !== phaseOf(texts[0])) flush()
     if (isTextOrRefusal(part)) texts.push(part)
     else items.push(...writeOtherPart(part, target))
@@ -114,7 +114,7 @@ function writeOtherPart(part: Exclude<AssistantPart, TextPart | RefusalPart>, ta
     case 'image': // is in a user's turn by now
       return []
     case 'audio':
-      if (part.transcript === undefined) target.warnings.dropped(target.warnings.pathOf(part, 'audio'))
+      if (part.transcript === undefined) target.warnings.noteDropped(target.warnings.pathOf(part, 'audio'))
       return part.transcript ? [writeMessage([{ type: 'text', text: part.transcript }])] : []
   }
 }
@@ -193,7 +193,7 @@ function writeFile(part: FilePart, target: TargetContext): WireInputPart {
   const { source, name } = part
   if (source.type === 'text') return { type: 'input_text', text: source.text } // documents are text by now
   if (source.type === 'file-id') {
-    if (name !== undefined) target.warnings.dropped(target.warnings.pathOf(part, 'file', 'name')) // an uploaded file keeps the name of its upload
+    if (name !== undefined) target.warnings.noteDropped(target.warnings.pathOf(part, 'file', 'name')) // an uploaded file keeps the name of its upload
     return { type: 'input_file', file_id: openaiFileId(source, part, target) }
   }
   if (source.type === 'url')

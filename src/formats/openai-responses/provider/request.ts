@@ -57,8 +57,8 @@ const isSystem = (turn: Turn): turn is SystemTurn => turn.role === 'system'
 /** Writes the options. The caller removes undefined ones. */
 function writeOptions(options: RequestOptions, { warnings }: TargetContext) {
   const { cacheOptions, logprobs, reasoning } = options
-  if (cacheOptions?.auto) warnings.dropped('cache_control')
-  if (options.store) warnings.dropped('store') // the gateway could not refer to a stored response
+  if (cacheOptions?.auto) warnings.noteDropped('cache_control')
+  if (options.store) warnings.noteDropped('store') // the gateway could not refer to a stored response
   return {
     max_output_tokens: options.maxOutputTokens,
     temperature: options.temperature,

@@ -100,7 +100,7 @@ export function createCallReader(
     isClosed = true
     settlePlaceholder()
     if (key === undefined)
-      responseWarnings.dropped('function_call') // without a name it cannot be run
+      responseWarnings.noteDropped('function_call') // without a name it cannot be run
     else emit({ type: 'part-end', key })
   }
 

@@ -49,7 +49,7 @@ function writeSearch(tool: WebSearchTool, { warnings }: TargetContext) {
       warnings.pathOf(tool, 'tools', 'blockedDomains'),
       'the target cannot keep a search away from certain domains.',
     )
-  if (maxUses !== undefined) warnings.dropped(warnings.pathOf(tool, 'tools', 'maxUses'))
+  if (maxUses !== undefined) warnings.noteDropped(warnings.pathOf(tool, 'tools', 'maxUses'))
   return defined<WireTool & { type: 'web_search' }>({
     type: 'web_search',
     search_context_size: contextSize,
