@@ -57,7 +57,7 @@ export interface GatewayError extends Error {
   readonly status: number
   /** Facts for the operator (`onError`), such as the provider; never a secret, a header or a body. */
   readonly data: Readonly<Record<string, unknown>>
-  /** Headers of the error's HTTP answer, such as `allow` or `retry-after`. */
+  /** Headers of the error's HTTP response, such as `allow` or `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -84,12 +84,12 @@ export function gatewayError(code: ErrorCode, details: ErrorDetails = {}): Gatew
   }) as Boom & GatewayError // Boom types `data` as nullable; it is set above
 }
 
-/** Is it an error of the gateway, and, if `code` is given, of that code? */
+/** Is this an error of the gateway, and, if `code` is given, one with that code? */
 export function isGatewayError(error: unknown, code?: ErrorCode): error is GatewayError {
   return isBoom(error) && 'code' in error && (code === undefined || error.code === code)
 }
 
-/** Any thrown value as a gateway error: one that is not becomes an `INTERNAL` with the original as its cause. */
+/** Converts any thrown value to a gateway error: a value that is none becomes an `INTERNAL` with the original as its cause. */
 export function toGatewayError(error: unknown): GatewayError {
   return isGatewayError(error) ? error : gatewayError('INTERNAL', { cause: error })
 }

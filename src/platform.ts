@@ -12,10 +12,10 @@ const startTimer = (ms: number, onTime: () => void) => {
   return () => clearTimeout(timer)
 }
 
-/** The same as `setTimer` of the clock, but that it does not keep a process that has nothing else to do. */
+/** Starts a timer that does not keep a process alive which has nothing else to do. */
 export function startIdleTimer(ms: number, onTime: () => void): () => void {
   const timer: unknown = setTimeout(onTime, ms)
-  const node = timer as { unref?: () => void } // other platforms have a number
+  const node = timer as { unref?: () => void } // on other platforms a timer is a number
   node.unref?.()
   return () => clearTimeout(timer as ReturnType<typeof setTimeout>)
 }
@@ -40,17 +40,17 @@ export const platformClock: Clock = {
 }
 
 /**
- * Is a request body that is refused held, its reader taken? `Deno.serve` reads one that is cancelled or not touched to its end, however long
- * it is; of one whose reader waits, it takes nothing more.
+ * Is the body of a refused request held, with its reader locked? `Deno.serve` reads a body that is cancelled, or not touched, to its end,
+ * however long it is; of a body whose reader waits, it reads nothing more.
  */
 export const holdsRefusedBodies: boolean = isDeno
 
-/** How long a client may go on sending after an answer that closes its connection, in ms: one that is cut off sooner loses the answer. */
+/** How long a client may go on sending after a response that closes its connection, in ms: a client that is cut off sooner loses the response. */
 const LINGER_MS = 500
 
 /**
- * Awaited before the end of an answer that closes the connection. Bun closes at once, over the head of a client that still sends; Node's
- * mount waits by itself.
+ * Awaited before the end of a response that closes the connection. Bun closes at once, even while the client still sends; the mount for Node
+ * waits by itself.
  */
 export const lingerBeforeClose: (() => Promise<void>) | undefined = isBun
   ? () => new Promise((resolve) => setTimeout(resolve, LINGER_MS))
@@ -69,9 +69,9 @@ const { setImmediate } = globalThis as { setImmediate?: (task: () => void) => un
 let turn: Promise<void> | undefined
 
 /**
- * Resolves at the end of the event loop's current turn, for all callers together; at once where the platform has no `setImmediate`.
- * Handling many requests in one batch keeps caches warm, and wakes threads and peers once a turn instead of once a request. Costs nothing
- * when little happens.
+ * Resolves at the end of the event loop's current turn, for all callers together; at once where the platform has no `setImmediate`. Handling
+ * many requests in one batch keeps caches warm, and wakes threads and peers once a turn instead of once a request. Without load a turn ends
+ * at once.
  */
 export function turnEnd(): Promise<void> {
   turn ??= new Promise((resolve) => {
@@ -86,28 +86,29 @@ export function turnEnd(): Promise<void> {
 }
 
 /**
- * Where requests and answers are batched by turn, resolves when the batch begins. On Bun, which delivers each by itself, batching pays.
+ * Resolves when a batch of requests begins, on platforms where requests and responses are batched by turn: on Bun, which delivers each by
+ * itself, batches are faster.
  */
 export const requestTurn: typeof turnEnd | undefined = isBun ? turnEnd : undefined
 
-/** Bound functions, proxies and Bun's mocks say that they are native, too. */
+/** Is the global `fetch` Bun's own? Bound functions, proxies and Bun's mocks also show native code as their text. */
 const isBunFetch = () =>
   fetch.name === 'fetch' &&
   /^function fetch\(\)\s*\{\s*\[native code\]/.test(Function.prototype.toString.call(fetch)) &&
   Object.getPrototypeOf(fetch) === Function.prototype
 
-/** Bun's own `fetch`, unless the host had put another in its place before. */
+/** Bun's own `fetch`, unless the host has replaced it before. */
 const bunFetch = isBun && isBunFetch() ? fetch : undefined
 
-/** What Bun makes of the variable when it starts; 256 unless it names another number. */
+/** How many calls Bun's `fetch` makes at once: the number in the variable when Bun starts, otherwise 256. */
 const bunCalls = Number(bun?.env?.BUN_CONFIG_MAX_HTTP_REQUESTS) || 256
 
-/** What the operator of a gateway on Bun is advised to set. */
+/** The number of calls that the warning advises the operator to set. */
 const MORE_CALLS = 4_096
 
 /**
- * What warns once when more requests are under way than Bun's own `fetch` makes calls at once, as the others wait without a word; `undefined`
- * on other platforms.
+ * Makes a function that warns once when more requests are under way than Bun's own `fetch` makes calls at once, since the others wait without
+ * notice; `undefined` on other platforms.
  */
 export function createWaitingWarning(logger: Logger): ((requests: number) => void) | undefined {
   let hasWarned = false
@@ -121,18 +122,18 @@ export function createWaitingWarning(logger: Logger): ((requests: number) => voi
   }
 }
 
-/** A call on Bun, whose answers are batched as its requests are (`requestTurn`). */
+/** Starts a call on Bun, whose responses are batched as requests are (`requestTurn`). */
 const bunCall = (call: UpstreamCall): PendingAnswer => fetchCall(fetch, call, turnEnd)
 
 const anyFetch = (input: string, init?: RequestInit) => fetch(input, init)
 
-/** The platform's own `fetch`, or what the host has put in its place. */
+/** The platform's own `fetch`, or the function by which the host has replaced it. */
 export const platformFetch: UpstreamFetch = isBun ? Object.assign(anyFetch, { raw: bunCall }) : anyFetch
 
-/** Workers take an exported function for the class of a Durable Object, even one that has a `fetch` property. */
+/** Is this Cloudflare Workers, which takes an exported function for the class of a Durable Object, even one with a property `fetch`? */
 export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'
 
-/** What is used of Node's module `crypto`. */
+/** The part of Node's module `crypto` that is used. */
 interface NodeCrypto {
   createSecretKey(key: Uint8Array): object
   createHmac(hash: 'sha256', key: object): { update(text: Uint8Array): { digest(): Uint8Array } }
@@ -150,16 +151,16 @@ interface NodeCrypto {
   }
 }
 
-/** Of Node alone: other runtimes have the module in part. */
+/** Node's module `crypto`; `undefined` on other runtimes, which have only a part of it. */
 function nodeCrypto(): NodeCrypto | undefined {
   const { process } = globalThis as {
     process?: { versions?: { node?: string }; getBuiltinModule?(name: string): unknown }
   }
   if (isBun || isDeno || isWorkers() || !process?.versions?.node) return undefined
-  return process?.getBuiltinModule?.('crypto') as NodeCrypto | undefined // of this runtime
+  return process?.getBuiltinModule?.('crypto') as NodeCrypto | undefined // the runtime's own type
 }
 
-/** On Node its own module; elsewhere none. */
+/** Synchronous cryptography by Node's own module; `undefined` on other platforms. */
 export const platformCrypto: CryptoInPlace | undefined = cryptoInPlace(nodeCrypto())
 
 function cryptoInPlace(node: NodeCrypto | undefined): CryptoInPlace | undefined {
@@ -179,8 +180,8 @@ function cryptoInPlace(node: NodeCrypto | undefined): CryptoInPlace | undefined 
         const decipher = node.createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
         decipher.setAAD(additionalData)
         decipher.setAuthTag(cipher.subarray(tagAt))
-        const plain = decipher.update(cipher.subarray(0, tagAt)) // its cipher is a stream: all of it comes at once
-        decipher.final() // throws unless the tag fits
+        const plain = decipher.update(cipher.subarray(0, tagAt)) // `update` returns the whole text, since the cipher is a stream cipher
+        decipher.final() // throws unless the tag matches
         return plain
       }
     },

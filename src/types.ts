@@ -1,4 +1,4 @@
-/* The public types that every floor shares; `src/index.ts` exports them all. */
+/* The public types that all layers share; `src/index.ts` exports them all. */
 
 export type * from './types/catalog.ts'
 export type * from './types/combo.ts'

@@ -13,7 +13,7 @@ async function startWorker() {
   await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve))
 }
 
-/** Calls the gateway; throws what it says when it refuses. */
+/** Calls the gateway; throws its message when it refuses. */
 async function call(method, path, { body, signal } = {}) {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`/ai${path}`, { method, headers, signal, body: body && JSON.stringify(body) })
@@ -22,7 +22,7 @@ async function call(method, path, { body, signal } = {}) {
   throw new Error(error.message ?? error)
 }
 
-/** The connection that this page, or another tab, has made. */
+/** Finds the connection that this page, or another tab, has made. */
 async function find() {
   const { connections } = await (await call('GET', '/api/connections')).json()
   return connections.find((each) => [...provider.options].some(({ value }) => value === each.provider))
@@ -39,7 +39,7 @@ async function restore() {
   connection.open = false
 }
 
-/** Makes the connection of the form in place of the one that is kept, unless that is the same. */
+/** Replaces the stored connection by that of the form, unless both are the same. */
 async function connect() {
   kept = await find()
   const isOwn = provider.value.includes('-compatible-')
@@ -51,7 +51,7 @@ async function connect() {
     await call('POST', '/api/connections', { body })
     kept = await find()
     apiKey.value = ''
-    await navigator.storage.persist() // else the browser may remove the data when room is short
+    await navigator.storage.persist() // otherwise the browser may remove the data when storage is short
   }
   await call('PUT', '/api/models/aliases', { body: { alias: 'chat', model: `${provider.value}/${model.value}` } })
   onProvider()
@@ -81,7 +81,7 @@ function add(role, content) {
   chat.append(Object.assign(document.createElement('li'), { className: role, textContent: content }))
 }
 
-/** A question without an answer is asked again, or another one is. */
+/** Takes back a question without an answer, so that it, or another one, can be asked. */
 function takeBack() {
   messages.pop()
   chat.lastChild.remove()
@@ -109,7 +109,7 @@ async function onAsk(event) {
   stop.disabled = true
 }
 
-/** Asks for what the chosen provider needs; answers the model that is proposed for it. */
+/** Shows the fields that the chosen provider needs; returns the model that is proposed for it. */
 function onProvider() {
   const [{ value, dataset }] = provider.selectedOptions
   const isOwn = value.includes('-compatible-')

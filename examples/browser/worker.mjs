@@ -3,11 +3,11 @@ import { createGateway } from 'signalbox'
 import { toServiceWorkerHandler } from 'signalbox/service-worker'
 import { indexeddbStorage } from 'signalbox/storage/indexeddb'
 
-// Only scripts of this origin reach a worker: they may manage the gateway, and they bring its providers.
+// Only scripts of this origin reach a worker: they may manage the gateway, and they configure its providers.
 const management = { authorize: () => true }
 const gateway = createGateway({ storage: indexeddbStorage(), basePath: '/ai', management })
 
-/** What the app needs to start without a network. */
+/** The files that the app needs to start without a network. */
 const files = ['./', 'page.mjs']
 const keepFiles = async () => (await caches.open('app')).addAll(files)
 
@@ -17,7 +17,7 @@ addEventListener('install', (event) => {
 })
 addEventListener('activate', (event) => event.waitUntil(clients.claim()))
 addEventListener('fetch', toServiceWorkerHandler(gateway))
-// Not reached by what the gateway has answered.
+// This listener does not get requests that the gateway has answered.
 addEventListener('fetch', (event) => {
   const { request } = event
   if (request.method !== 'GET' || new URL(request.url).origin !== location.origin) return

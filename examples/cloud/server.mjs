@@ -11,7 +11,7 @@ if (!SECRET || !ENROLMENT) {
 }
 
 const proxy = createCloudProxy({ storage: fileStorage('./data'), secret: SECRET, enrolment: ENROLMENT })
-const allowedHosts = CLOUD_HOST ? [CLOUD_HOST] : [] // the name that a server with TLS in front of this one is asked by
+const allowedHosts = CLOUD_HOST ? [CLOUD_HOST] : [] // the host name of the TLS server in front of this one
 const server = await serveNode(proxy, { port: Number(PORT), allowedHosts })
 console.log(server.url)
 

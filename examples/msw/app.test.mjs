@@ -7,7 +7,7 @@ import { anthropic, fetchFrom, openai, overloaded } from './providers.mjs'
 process.env.OPENAI_API_KEY = 'sk-test-openai'
 process.env.ANTHROPIC_API_KEY = 'sk-test-anthropic'
 
-/** An application of its own for each test, whose providers are these handlers. */
+/** Opens an application for one test; its providers are these handlers. */
 async function open(t, ...handlers) {
   const app = await openApp({ storage: memoryStorage(), fetch: fetchFrom(...handlers) })
   t.after(() => app.close())

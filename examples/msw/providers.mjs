@@ -1,6 +1,6 @@
 import { getResponse, HttpResponse, http } from 'msw'
 
-/** A `fetch` that msw handlers answer; an address that has none fails, and nothing reaches the network. */
+/** Makes a `fetch` whose calls msw handlers answer. A call to an address without a handler fails, and nothing reaches the network. */
 export const fetchFrom = (...handlers) =>
   async function fetch(input, init) {
     const request = new Request(input, init)
@@ -11,7 +11,7 @@ export const fetchFrom = (...handlers) =>
 
 const stream = (lines) => new HttpResponse(lines.join(''), { headers: { 'content-type': 'text/event-stream' } })
 
-/** OpenAI, whose model writes these words; the requests that it gets are added to `seen`. */
+/** A handler for OpenAI, whose model writes these words; the requests that it gets are added to `seen`. */
 export const openai = (words, seen = []) =>
   http.post('https://api.openai.com/v1/chat/completions', async ({ request }) => {
     const { model } = await request.json()
@@ -23,13 +23,13 @@ export const openai = (words, seen = []) =>
     return stream([...words.map((content) => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n'])
   })
 
-/** A provider that is overloaded. */
+/** A handler for a provider that is overloaded. */
 export const overloaded = (address) =>
   http.post(`${address}/*`, () =>
     HttpResponse.json({ error: { message: 'Overloaded', type: 'server_error' } }, { status: 503 }),
   )
 
-/** Anthropic, whose model writes these words. */
+/** A handler for Anthropic, whose model writes these words. */
 export const anthropic = (words) =>
   http.post('https://api.anthropic.com/v1/messages', async ({ request }) => {
     const { model } = await request.json()

@@ -1,7 +1,7 @@
 import { createGateway } from 'signalbox'
 import { fileStorage } from 'signalbox/storage/file'
 
-/** The same gateway for every route; `next build`, which loads the routes as well, opens none. */
+/** Opens one gateway for all routes. `next build`, which loads the routes as well, does not call it. */
 export function openGateway() {
   globalThis.openingGateway ??= open()
   return globalThis.openingGateway

@@ -5,7 +5,7 @@ import { redisStorage } from 'signalbox/storage/redis'
 
 const { REDIS_URL, SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY, PORT = '4000' } = process.env
 
-// The limits let a connection that has died be noticed, and failures come soon. A start gives up after two seconds.
+// The limits make the client notice a dead connection, and fail soon. The first connection is given up after two seconds.
 let isConnected = false
 const client = createClient({
   url: REDIS_URL,
@@ -53,7 +53,7 @@ console.log(`${process.pid} serves ${server.url}/v1`)
 
 let isStopping = false
 process.on('SIGTERM', async () => {
-  if (isStopping) return // a service manager may send it as well as the first process
+  if (isStopping) return // a service manager and the first process may both send the signal
   isStopping = true
   await server.close()
   await gateway.close()

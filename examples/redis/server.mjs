@@ -6,7 +6,7 @@ const GATEWAYS = 2
 if (cluster.isPrimary) startAll()
 else await import('./gateway.mjs')
 
-/** Starts the gateways as processes that share one port, and a new one for each that ends. */
+/** Starts the gateways as processes that share one port, and a new process for each one that ends. */
 function startAll() {
   if (existsSync('.env')) process.loadEnvFile()
   const { REDIS_URL, SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
@@ -22,7 +22,7 @@ function startAll() {
   cluster.on('listening', (worker) => listening.add(worker.id))
   cluster.on('exit', (worker) => {
     if (isStopping) return
-    if (!listening.delete(worker.id)) process.exit(1) // it could not start, and has printed why
+    if (!listening.delete(worker.id)) process.exit(1) // the process could not start, and has printed why
     cluster.fork()
   })
   for (let count = 0; count < GATEWAYS; count++) cluster.fork()

@@ -3,7 +3,7 @@ import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 import { toWorkersHandler } from 'signalbox/workers'
 
-// In memory, so each isolate starts empty: examples/cloudflare has storages that last.
+// The storage is in memory, so that each isolate starts empty; examples/cloudflare has persistent storages.
 export default toWorkersHandler((env) =>
   createGateway({ storage: memoryStorage(), management: { token: env.ADMIN_TOKEN } }),
 )
