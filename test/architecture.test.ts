@@ -39,12 +39,12 @@ source('no file imports itself through others, and no folder its types', () => {
 /** What is parallel by design: the same helper types in two adapters, two formats or two management files. */
 const MAX_REPEATED_NAMES = 8
 
-source('hardly a type has the name of another', () => {
+source('few types have the name of another type', () => {
   const found = repeatedTypeNames(readTree(['src', 'adapters']))
   assert.ok(found.length <= MAX_REPEATED_NAMES, `Rename a type, so that a name means one thing:\n${found.join('\n')}`)
 })
 
-source('type names of two files are found, but for those of a wire', () => {
+source('type names that two files declare are found, except those of wire formats', () => {
   const files = new Map([
     ['src/a.ts', 'export interface Row {}\ntype WireRow = 1\ninterface Own {}'],
     ['src/b.ts', 'type Row = 1\nexport interface WireRow {}'],
@@ -273,7 +273,7 @@ for (const [name, [path, text]] of Object.entries(allowed)) {
   rules(`allow ${name}`, () => assert.equal(check({ [path]: text }), []))
 }
 
-rules('the rules of the architecture refuse a file of more than 400 lines, but for generated data', () => {
+rules('the rules of the architecture refuse a file of more than 400 lines, except generated data', () => {
   const lines = (count: number) => 'export {}\n'.repeat(count)
   const files = { 'src/lib/a.ts': lines(400), 'test/lib/b.ts': lines(401), 'src/providers/models.data.ts': lines(900) }
   assert.equal(longFiles(new Map(Object.entries(files))), ['test/lib/b.ts has 401 lines, more than 400'])

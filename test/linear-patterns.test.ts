@@ -126,7 +126,7 @@ const built: Record<string, string | [use: (text: string) => unknown, like: RegE
   ],
 }
 
-patterns('every pattern in the source that is built at run time is known here', () => {
+patterns('every pattern in the source that is built at run time is listed in this test', () => {
   assert.equal(builders, Object.keys(built).sort(), 'a file that builds patterns needs a line in this test')
   for (const [path, use] of Object.entries(built)) {
     if (typeof use === 'string') continue
@@ -151,7 +151,7 @@ patterns('every pattern in the source of a credential is linear for texts that p
   }
 })
 
-patterns('every pattern in the source that takes the square of its input is found by these inputs', () => {
+patterns('a pattern that takes quadratic time is found by these inputs', () => {
   for (const slow of [/\beyJ[\w-]{10,}\./g, /\/+$/, /a\s*b?\s*c/, /x+y*z?x*$/, /<[^>]*>/])
     assert.ok(worstInput(searching(slow), slow) !== undefined, slow.source)
 })

@@ -12,7 +12,7 @@ test('the matrix of stores and runtimes is the table in the README', () => {
   assert.is(table, matrixTable())
 })
 
-test('the matrix of stores and runtimes has a row for each store of the package, which leads to what it promises', () => {
+test('the matrix of stores and runtimes has a row for each store of the package, with a link to its documentation', () => {
   const names = Object.keys(entries).flatMap((name) => /^storage\/(.+)/.exec(name)?.[1] ?? [])
   assert.equal(Object.keys(STORES).sort(), names.sort())
   const headings = read('adapters/storage/README.md').match(/(?<=^#+ ).+/gm) ?? []

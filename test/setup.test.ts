@@ -16,7 +16,7 @@ test.before(async (context) => {
 
 test.after(({ folder }) => rm(folder, { recursive: true }))
 
-test('the setup says in one line what it can do', async () => {
+test('the setup lists its commands in one line', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
   assert.is(stderr, 'setup: say what to do: start, test, build, check, bench\n')
   assert.is(code, 1)
@@ -43,7 +43,7 @@ for (const [name, value, option] of [
   ['open', 'true', '--open'],
   ['env', '', '--no-env'],
 ] as const) {
-  test(`the setup says that npm took ${option} for itself`, async ({ folder }) => {
+  test(`the setup says that npm has taken ${option} as an option of its own`, async ({ folder }) => {
     const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { [`npm_config_${name}`]: value })
     const [taken] = option.split('=')
     assert.is(stderr, `setup: npm took ${taken} for itself; write a -- before it: npm start -- ${option}\n`)
@@ -51,7 +51,7 @@ for (const [name, value, option] of [
   })
 }
 
-test('reports that npm took --all of `npm test` for itself', async ({ folder }) => {
+test('the test command says that npm has taken --all of `npm test` as an option of its own', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['test'], { npm_config_all: 'true' })
   assert.is(stderr, 'setup: npm took --all for itself; write a -- before it: npm test -- --all\n')
   assert.is(code, 1)
@@ -124,7 +124,7 @@ test('the setup says in one line why npm fails', async ({ folder }) => {
   assert.is(code, 1)
 })
 
-test('two first starts whose builds end at the same moment both come up', async ({ folder }) => {
+test('two first starts whose builds end at the same moment both succeed', async ({ folder }) => {
   const place = await project(await mkdtemp(join(folder, 'twice-')), BUILDS)
   for (let time = 0; time < 5; time++) {
     await rm(join(place, 'dist'), { recursive: true, force: true })
@@ -141,7 +141,7 @@ test('two first starts whose builds end at the same moment both come up', async 
 })
 
 for (const script of ['start', 'test']) {
-  test(`npm ${script} hands SIGTERM on and waits for the end`, async ({ folder }) => {
+  test(`npm ${script} passes SIGTERM on and waits until the program has ended`, async ({ folder }) => {
     const { scripts }: { scripts: object } = JSON.parse(await readFile(join(dirname(setup), 'package.json'), 'utf8'))
     const place = await mkdtemp(join(folder, 'npm-'))
     await writeFile(join(place, 'package.json'), JSON.stringify({ scripts }))

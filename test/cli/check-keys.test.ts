@@ -37,7 +37,7 @@ const vault = await openVault({
   logger: { warn() {}, error() {} },
 })
 
-test('the keys when the command starts are opened while they are few, and each that cannot be is told', async () => {
+test('few keys are opened when the command starts, and each that cannot be opened is reported', async () => {
   const { put, check } = await withKeys(20)
   assert.equal(await check(), { warnings: [], openedCount: 20 })
   await put(3, 'AAAA.AAAA')
@@ -49,12 +49,12 @@ test('the keys when the command starts are opened while they are few, and each t
   )
 })
 
-test('the keys when the command starts are not all opened when they are many', async () => {
+test('many keys are not all opened when the command starts', async () => {
   const { check } = await withKeys(2_500)
   assert.equal(await check(), { warnings: [], openedCount: 500 })
 })
 
-test('the keys when the command starts are all read: of a record that is damaged the user is warned, wherever it lies', async () => {
+test('all keys are read when the command starts, and each damaged record is reported', async () => {
   for (const [count, place] of [
     [1, 0],
     [2_500, 0],

@@ -73,7 +73,7 @@ test('enable saves an address first, sends the enrolment, and shows the key that
   )
 })
 
-test('enable that could not be verified is done, with a warning', async () => {
+test('an enable that could not be verified succeeds with a warning', async () => {
   const enable = { success: true, verified: false, verifyError: '503 of the proxy', conflicts: [] }
   const { out, err, sent } = await run(['enable'], { enable })
   assert.equal(sent, ['enable {}'])
@@ -93,7 +93,7 @@ test('disable syncs first, and warns when that has failed', async () => {
   )
 })
 
-test('sync and check say what they have found, and failures what is wrong', async () => {
+test('sync and check print their results, and failures their causes', async () => {
   const sync = await run(['sync'], { sync: { success: true, conflicts: [conflict] } })
   assert.is(sync.out, `The cloud is in sync.\n${CONFLICTS}`)
   assert.is((await run(['check'], { check: { message: 'It is running.' } })).out, 'It is running.\n')

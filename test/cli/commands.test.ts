@@ -120,7 +120,7 @@ test('a command sets every member of a connection that has an option', async ({ 
   assert.not.match(changed.out, /draining|priority/)
 })
 
-test('a command keeps aliases that exist from being made, and unknown ones from being changed', async ({ url }) => {
+test('a command refuses to make an existing alias, and to change an unknown one', async ({ url }) => {
   assert.is((await run(url, ['aliases', 'create', 'quick', 'openai/a'])).code, 0)
   assert.equal(await run(url, ['aliases', 'create', 'quick', 'openai/b']), {
     code: 1,
@@ -137,7 +137,7 @@ test('a command keeps aliases that exist from being made, and unknown ones from 
   assert.is((await run(url, ['aliases', 'delete', 'quick'])).code, 0)
 })
 
-test('a command changes the type of a custom model, or nothing', async ({ url, door }) => {
+test('a command changes only the type of a custom model', async ({ url, door }) => {
   await run(url, ['models', 'create', 'lab/vendor/large', '--type', 'embedding'])
   await run(url, ['models', 'create', '--provider', 'lab', '--id', 'small'])
   assert.is(
@@ -167,7 +167,7 @@ test('a command shows and changes the settings', async ({ url, door }) => {
   assert.equal(JSON.parse(out), await door.gateway.api.settings.get())
 })
 
-test('a command shows a key whole when it is made or asked for, and otherwise its end', async ({ url }) => {
+test('a command shows a whole key when it is made or requested, and otherwise its end', async ({ url }) => {
   const { out: made } = await run(url, ['keys', 'create', 'mine'])
   const [key = ''] = /sbx_\S+/.exec(made) ?? []
   assert.is(key.length > 40, true, made)
@@ -193,7 +193,7 @@ test('a command asks for an id when several records have the name', async ({ url
   assert.match((await run(url, ['keys', 'get', one.id])).err, /^Key not found\.$/m)
 })
 
-test('a command cuts nothing off, keeps columns aligned, and lets no name move the cursor', async ({ url, door }) => {
+test('a command prints complete, aligned columns without control characters', async ({ url, door }) => {
   const { keys } = door.gateway.api
   await keys.create({ name: 'a'.repeat(200) })
   await keys.create({ name: '日本語' })
@@ -242,7 +242,7 @@ for (const [args, says] of refused) {
   })
 }
 
-test('a command names the variable that does not hold what was asked for', async ({ url }) => {
+test('a command names the variable that is empty or missing', async ({ url }) => {
   const create = ['connections', 'create', 'openai', '--api-key-env', 'OWN_KEY']
   assert.is((await run(url, create)).err, 'The variable OWN_KEY is not set.\n')
   assert.is((await run(url, create, { env: { OWN_KEY: ' ' } })).err, 'The variable OWN_KEY is empty.\n')

@@ -245,7 +245,7 @@ for (const [content, says] of refused) {
   })
 }
 
-test('what stands in the data already counts when a file is checked', async ({ folder }) => {
+test('records in the data count when a file is checked', async ({ folder }) => {
   const { data } = openData()
   await withManagement(data, (api) => api.connections.put({ id: 'main', provider: 'groq' }))
   const config = await readConfigFile(

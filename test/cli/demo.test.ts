@@ -14,7 +14,7 @@ demo.before(async (context) => {
 
 demo.after(cleanUp)
 
-demo('streams an answer that found its way around a failure', async ({ baseUrl }) => {
+demo('signalbox --demo streams an answer after a failed target', async ({ baseUrl }) => {
   const startedAt = performance.now()
   const response = await chat(baseUrl, 'demo')
   assert.is(response.status, 200)
@@ -76,7 +76,7 @@ demo('signalbox --demo lists its combos and says what else it has', async ({ bas
 })
 
 demo(
-  'signalbox --demo joins what the user has and leaves nothing in the data folder',
+  'signalbox --demo adds its records to those of the user, and writes none to the data folder',
   async ({ data, baseUrl, token, command }) => {
     const api = `${baseUrl}/api`
     await manage(`${api}/connections`, token, { body: { provider: 'openai', apiKey: 'sk-0123456789' } })
@@ -101,7 +101,7 @@ demo(
   },
 )
 
-demo('signalbox --demo stands in for a combo of the same name, says so, and gives it back', async () => {
+demo('signalbox --demo hides a combo of the same name, says so, and shows it again without --demo', async () => {
   const data = await temporaryFolder()
   const before = signalbox(['--data', data])
   const token = await before.baseUrl().then(() => tokenIn(before))

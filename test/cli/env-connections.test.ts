@@ -52,7 +52,7 @@ test('every variable belongs to a built-in provider', async () => {
   for (const { provider, leftOut } of found) assert.equal([provider in defaultCatalog, leftOut], [true, undefined])
 })
 
-test('a changed variable changes the key, and a variable that is gone takes its connection along', async () => {
+test('a changed variable changes the key, and the connection of a removed variable is removed', async () => {
   const { list, apply } = openData()
   await apply({ GEMINI_API_KEY: KEY, OPENAI_API_KEY: KEY })
   await apply({ GOOGLE_API_KEY: 'AIza-other-0123456789', OPENAI_API_KEY: KEY })
@@ -65,7 +65,7 @@ test('a changed variable changes the key, and a variable that is gone takes its 
   assert.equal(await list(), [])
 })
 
-test('what the operator has changed stays', async () => {
+test('changes of such a connection by the operator are kept', async () => {
   const { data, list, apply } = openData()
   await apply({ OPENAI_API_KEY: KEY })
   const change = { isActive: false, name: 'Mine', priority: 5 }

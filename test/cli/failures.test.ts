@@ -48,23 +48,26 @@ failures('signalbox that cannot start says which option is wrong, with exit code
   expectFailure({ args: ['--prot', '1'], code: 2, says: /Unknown option "--prot"\. Did you mean "--port"\?/ }),
 )
 
-failures('signalbox that cannot start says what to do about an address that cannot be had', async ({ used, port }) => {
-  const on = (...args: string[]) => ['--data', used, ...args]
-  const taken = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken: .* --port ${port + 1}`)
-  await Promise.all([
-    expectFailure({ args: on('--port', String(port)), code: 1, says: taken }),
-    expectFailure({
-      args: on('--host', '203.0.113.7'),
-      code: 1,
-      says: /"203\.0\.113\.7" is no address of this machine/,
-    }),
-    expectFailure({
-      args: on('--host', 'no-such-host.invalid'),
-      code: 1,
-      says: /"no-such-host\.invalid" is no address/,
-    }),
-  ])
-})
+failures(
+  'signalbox that cannot start says what to do about an address that is not available',
+  async ({ used, port }) => {
+    const on = (...args: string[]) => ['--data', used, ...args]
+    const taken = new RegExp(`Port ${port} on 127\\.0\\.0\\.1 is taken: .* --port ${port + 1}`)
+    await Promise.all([
+      expectFailure({ args: on('--port', String(port)), code: 1, says: taken }),
+      expectFailure({
+        args: on('--host', '203.0.113.7'),
+        code: 1,
+        says: /"203\.0\.113\.7" is no address of this machine/,
+      }),
+      expectFailure({
+        args: on('--host', 'no-such-host.invalid'),
+        code: 1,
+        says: /"no-such-host\.invalid" is no address/,
+      }),
+    ])
+  },
+)
 
 failures(
   'signalbox that cannot start names both ways out when it would open a gateway that asks for no key to the network',
@@ -126,7 +129,7 @@ failures('signalbox that cannot start says what is wrong with the environment', 
   ])
 })
 
-failures('never starts on data that it cannot read, and changes none of it', async ({ used }) => {
+failures('signalbox never starts on data that it cannot read, and changes none of it', async ({ used }) => {
   const store = await readFile(join(used, 'store'))
   const cut = await dataFolder(used, { store: store.subarray(0, 300), 'store.previous': Buffer.from('nonsense') })
   const newer = await dataFolder(used, { store: await storeFile(9, new Map(), SCHEMA + 1) })

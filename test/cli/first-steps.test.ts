@@ -19,7 +19,7 @@ steps.before(async () => {
 
 steps.after(cleanUp)
 
-steps('lead from a fresh start to a streamed answer, pasted as they are', async () => {
+steps('the first steps lead from a fresh start to a streamed answer, pasted unchanged', async () => {
   const provider = createServer((request, response) => {
     assert.is(request.headers.authorization, 'Bearer sk-canary-0123456789')
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -48,12 +48,12 @@ steps('lead from a fresh start to a streamed answer, pasted as they are', async 
   provider.close()
 })
 
-steps('name a model that the catalog has', () => {
+steps('the first steps name a model of the catalog', () => {
   const [provider = '', model = ''] = FIRST_MODEL.split('/')
   assert.ok(defaultCatalog[provider]?.models?.some(({ id }) => id === model))
 })
 
-steps('show the demo at once, and on later starts what there is to ask for', async () => {
+steps('the first steps show the demo at once, and on later starts the available models', async () => {
   const data = await temporaryFolder()
   const demo = signalbox(['--demo', '--data', data])
   const baseUrl = await demo.baseUrl()

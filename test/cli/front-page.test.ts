@@ -12,7 +12,7 @@ test.before(async (context) => {
 
 test.after(cleanUp)
 
-test('the text for programs says what answers, the base URLs and the first commands', async ({
+test('the text for programs names the program, the base URLs and the first commands', async ({
   baseUrl,
   command,
   data,
@@ -48,6 +48,6 @@ test('tools that ask for JSON get JSON, HEAD gets no body, other paths a 404', a
   assert.is((await fetch(`${baseUrl}/`, { method: 'POST' })).status, 404)
 })
 
-test('GET /health answers while it is up', async ({ baseUrl }) => {
+test('GET /health answers while signalbox runs', async ({ baseUrl }) => {
   assert.equal(await (await fetch(`${baseUrl}/health`)).json(), { status: 'ok', version: VERSION })
 })

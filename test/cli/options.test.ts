@@ -113,7 +113,7 @@ for (const [args, says] of refused) {
   )
 }
 
-options('the options of signalbox are all told by --help, which starts nothing', async () => {
+options('--help lists all options of signalbox, and starts nothing', async () => {
   const help = signalbox(['--help', '--data', '/dev/null/x'])
   const version = signalbox(['-v'])
   assert.equal(await help.ended, { code: 0, signal: null })
@@ -187,7 +187,7 @@ addresses('the address that signalbox listens on counts as open to others unless
 
 const lines = suite('what signalbox says of an unexpected error')
 
-lines('what signalbox says of an unexpected error is one line without credentials', () => {
+lines('an unexpected error is printed in one line without credentials', () => {
   const error = new TypeError(
     'first\nsecond \u001b[31mred Bearer abc sk-proj-12345678 id 0b1f7a5e-2f0c-4a53-9d0b-5b9f2f1d8a11',
   )

@@ -43,7 +43,7 @@ start(
   },
 )
 
-start('signalbox keeps the digest of the token and nothing from which the token could be told', async () => {
+start('signalbox stores the digest of the token, and nothing from which the token could be derived', async () => {
   const data = await temporaryFolder()
   const command = signalbox(['--data', data])
   await command.baseUrl()
@@ -61,7 +61,7 @@ start('signalbox keeps the digest of the token and nothing from which the token 
   }
 })
 
-start('signalbox lets nobody manage it without the token', async () => {
+start('signalbox cannot be managed without the token', async () => {
   const command = signalbox(['--data', await temporaryFolder()])
   const baseUrl = await command.baseUrl()
   const token = tokenIn(command)
@@ -76,7 +76,7 @@ start('signalbox lets nobody manage it without the token', async () => {
   await command.stop()
 })
 
-start('answers on loopback by the names that it was told', async () => {
+start('signalbox on loopback answers to the names of its options', async () => {
   const command = signalbox(['--data', await temporaryFolder(), '--allowed-host', 'gateway.example'])
   const { port } = new URL(await command.baseUrl())
   const askAs = (host: string) =>
@@ -91,7 +91,7 @@ start('answers on loopback by the names that it was told', async () => {
   await command.stop()
 })
 
-start('signalbox replaces the token when told to, also for a gateway that is running', async () => {
+start('signalbox replaces the token with --new-token, also for a running gateway', async () => {
   const data = await temporaryFolder()
   const first = signalbox(['--data', data])
   const baseUrl = await first.baseUrl()
@@ -140,7 +140,7 @@ start('signalbox has everything again after a restart, sealed with the secret of
   for (const { stdout, stderr } of [first, second]) assert.not.match(stdout + stderr, /canary|of the operator/)
 })
 
-start('signalbox tells of a key that cannot be opened, and starts', async () => {
+start('signalbox reports a key that cannot be opened, and starts', async () => {
   const data = await temporaryFolder()
   const first = signalbox(['--data', data])
   const baseUrl = await first.baseUrl()

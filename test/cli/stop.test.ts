@@ -44,7 +44,7 @@ stop('signalbox that is told to stop ends at once when nothing is under way', as
   assert.ok(performance.now() - toldAt < 5_000, `it took ${performance.now() - toldAt} ms`)
 })
 
-stop('signalbox that is told to stop ends at once when told again a second later', async () => {
+stop('signalbox ends at once when the signal to stop comes again a second later', async () => {
   const silent = createServer(
     (_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(),
   )
@@ -69,7 +69,7 @@ stop('signalbox that is told to stop ends at once when told again a second later
   silent.close()
 })
 
-stop('logs what nobody caught in one line, without what could be a secret, and exits with 1', async () => {
+stop('signalbox logs an uncaught error in one line, without anything like a secret, and exits with 1', async () => {
   const message = `bad header\\nBearer sk-canary-012345 for sbx_admin_${'x'.repeat(43)}`
   const crash = `process.once('SIGUSR2', () => Promise.reject(new Error('${message}')))`
   const command = signalbox(['--data', await temporaryFolder()], {

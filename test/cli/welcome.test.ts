@@ -16,7 +16,7 @@ const facts: Welcome = {
   isWindows: false,
 }
 
-test('what is printed when the gateway is up says which shell takes its commands where the usual one does not', () => {
+test('the start-up text names the shell for its commands where the usual one cannot run them', () => {
   assert.match(welcomeText({ ...facts, isWindows: true }), /for a POSIX shell, such as Git Bash/)
   assert.not.match(welcomeText(facts), /POSIX/)
 })

@@ -24,7 +24,7 @@ const done = (...ids: string[]) => ({ success: true, conflicts: ids.map(conflict
 
 const actions = suite('the cloud mode of a client')
 
-actions('each operation has the route and the body of the specification', async () => {
+actions('each operation is sent with its route and its body', async () => {
   const { client, sent } = open({ disable: done(), sync: done(), enable: { ...done(), verified: true } })
   const { cloud } = client
   await cloud.get()
@@ -54,7 +54,7 @@ actions('disable sends sync first, and reports the conflicts of both', async () 
   ])
 })
 
-actions('disable is sent when the sync before has failed, and says why that was', async () => {
+actions('disable is sent although the sync before has failed, and its result has the reason', async () => {
   const { client, sent } = open({ sync: { error: 'The cloud is away.' }, disable: done('two') })
   assert.equal(await client.cloud.disable(), { ...done('two'), syncError: 'The cloud is away.' })
   assert.is(sent.length, 2)

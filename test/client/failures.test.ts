@@ -29,7 +29,7 @@ async function failure(call: Promise<unknown>) {
 
 const refusals = suite('the refusals of a gateway')
 
-refusals('reject with their status and text, and without a code', async () => {
+refusals('refusals of a gateway reject with their status and text, and without a code', async () => {
   const { gateway } = openDoor()
   const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
   assert.equal(await failure(client.combos.get('missing')), [404, undefined, 'Combo not found'])
@@ -125,7 +125,7 @@ network('a gateway that cannot be reached is an error of status 0 with the reaso
   )
 })
 
-network('a gateway that cannot be reached is one too when the connection ends within the answer', async () => {
+network('a connection that ends within the response is an error of status 0', async () => {
   const cut = () => {
     const body = new ReadableStream({
       pull(controller) {
@@ -142,7 +142,7 @@ network('a gateway that cannot be reached is one too when the connection ends wi
   ])
 })
 
-network('a gateway that cannot be reached is one too when fetch throws at once', async () => {
+network('a fetch that throws at once is an error of status 0', async () => {
   const call = clientOf(() => {
     throw new TypeError('Failed to fetch')
   }).keys.list()
@@ -212,7 +212,7 @@ timeouts('the time-outs of a client hold for the body as well, and end the reque
   assert.ok(signal?.aborted)
 })
 
-timeouts('end with the answer, and use the timers of a clock that has them', async () => {
+timeouts('the time-outs of a client end with the response, and use the timers of a clock that has them', async () => {
   const clock = fakeClock()
   await clientOf(async () => Response.json({ keys: [] }), { clock }).keys.list()
   assert.is(clock.pending(), 0)

@@ -202,7 +202,7 @@ gateways('an id may hold any character', async () => {
   }
 })
 
-gateways('its functions need no object around them, and its token is seen by the gateway alone', async () => {
+gateways('the functions of a client work without their object, and its token is sent to the gateway only', async () => {
   const requests: Request[] = []
   const { keys } = createClient({
     baseUrl: 'https://app.example/ai',
@@ -225,7 +225,7 @@ gateways('its functions need no object around them, and its token is seen by the
   assert.equal(await second?.json(), { name: 'x' })
 })
 
-gateways('without a token it sends none', async () => {
+gateways('a client without a token sends no authorization header', async () => {
   let headers = new Headers()
   const client = createClient({
     baseUrl: 'http://gateway.test',

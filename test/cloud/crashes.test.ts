@@ -136,7 +136,7 @@ const cases: Readonly<Record<string, Case>> = {
 }
 
 for (const [name, { before, work, after }] of Object.entries(cases))
-  test(`a proxy that was killed goes on where it ended: ${name}`, async () => {
+  test(`a proxy that was killed goes on after a restart: ${name}`, async () => {
     for (const when of ['before', 'after'] as const) {
       for (let write = 1; ; write++) {
         const world = await openWorld()

@@ -132,7 +132,7 @@ const restore = async (storage: Storage, copy: Awaited<ReturnType<Storage['list'
   for (const { key, value } of copy) await storage.set(key, value)
 }
 
-test('an exchange takes nothing from home when the proxy got an old copy back, and brings the copy up to date', async () => {
+test('an exchange removes nothing at home when an old copy was restored at the proxy, and brings the copy up to date', async () => {
   const { cloud, home, id, key, sync, statusOf, storage, restart } = await filled()
   const copy = await storage.list('')
   const later = await home.keys.create({ name: 'later' })
@@ -147,7 +147,7 @@ test('an exchange takes nothing from home when the proxy got an old copy back, a
   assert.is((await cloud().keys.list()).keys.length, 2)
 })
 
-test('an exchange takes nothing from home when the proxy lost its storage: enabling makes both equal again', async () => {
+test('an exchange removes nothing at home when the proxy has lost its storage: enabling makes both equal again', async () => {
   const { cloud, home, key, client, sync, statusOf, storage, restart } = await filled()
   await restore(storage, [])
   restart()

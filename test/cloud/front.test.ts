@@ -75,7 +75,7 @@ test('model requests go to the gateway that has their key now, also when another
   assert.is(await models(world, value), 401)
 })
 
-test('model requests cost no look into the directory for a key that was seen before', async () => {
+test('model requests with a key that was seen before do not read the directory', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')
@@ -95,7 +95,7 @@ test('model requests cost no look into the directory for a key that was seen bef
   assert.equal(reads, [])
 })
 
-test('model requests find nothing of a mirror once the gateway has begun another', async () => {
+test('model requests find no data of a mirror once its gateway has begun another', async () => {
   const world = openProxy()
   const client = await world.enrolled()
   const { value, state } = await keyState('one')

@@ -86,7 +86,7 @@ test('a key that another gateway of the proxy has is a 409 that names it', async
   assert.is(await one.atCloud(key), 200)
 })
 
-test('a proxy that has lost its storage, or got an old copy back, takes nothing from home', async () => {
+test('a proxy that has lost its storage, or has an old copy, removes nothing at home', async () => {
   const storage = memoryStorage()
   const { enable, api, tenant, far, call, atCloud } = openBothEnds({ cloud: { storage } })
   const { key, id } = await api.keys.create({ name: 'mine' })

@@ -42,7 +42,7 @@ function latePlace(all: Storage) {
   }
 }
 
-test('what was recorded may be taken once more where writes come late; the next exchange puts it right', async () => {
+test('a recorded message may be accepted once more where writes become visible late; the next exchange corrects its effect', async () => {
   const all = memoryStorage()
   const { watch, increment, ...rest } = all
   const ends = openOverMsw({ cloud: { storage: { ...rest, atomic: false } } })

@@ -156,7 +156,7 @@ test('a gateway makes no calls while cloud mode is off, and after it was turned 
   assert.is(calls.length, before)
 })
 
-test('a gateway in cloud mode has the platform wait until a change that was made over HTTP is mirrored', async () => {
+test('a gateway in cloud mode keeps the platform running until a change over HTTP is mirrored', async () => {
   const { enable, gateway, after, clock, tenant } = openBothEnds()
   await enable()
   await after(2_000)

@@ -110,7 +110,7 @@ test('the keys of a gateway and of its sessions lie in neither storage in clear'
   await ends.close()
 })
 
-test('whoever has a client key, all messages and a copy of the storage opens nothing with them', async () => {
+test('a client key, all messages and a copy of the storage together open nothing', async () => {
   const { ends, storages, keys } = await live()
   const held = [...ends.recorded]
   const stolen = await textOf(storages.cloud)

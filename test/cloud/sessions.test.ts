@@ -14,7 +14,7 @@ test('a proxy says hello without a credential', async () => {
   assert.equal(answer, { status: 200, body: { service: 'signalbox-cloud', protocol: 1 } })
 })
 
-test('sessions are opened by who has enrolled, once, and then without the credential', async () => {
+test('sessions are opened by a gateway that has enrolled once, and then without the credential', async () => {
   const { door, storage } = openProxy()
   const client = await createClient(door)
   const refused = await client.open()

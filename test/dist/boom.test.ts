@@ -42,7 +42,7 @@ for (const [name, make] of Object.entries(same)) {
   })
 }
 
-test('copies an error that it is made of and leaves that one alone', ({ boom }) => {
+test('boom as it is bundled copies the error that it is given, and does not change it', ({ boom }) => {
   const RealmError = Object.getPrototypeOf(boom.Boom) as ErrorConstructor
   const cause = new RealmError('broken')
   const made = new boom.Boom(cause, { statusCode: 502 })

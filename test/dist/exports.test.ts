@@ -9,7 +9,7 @@ const typePackages: Record<string, string[]> = { node: ['node:http', 'undici'], 
 
 const test = suite('exports and built files')
 
-test('name the same entries', () => {
+test('package.json and the build name the same entries', () => {
   const expected = Object.keys(entries)
     .filter((name) => name !== 'cli')
     .map((name) => {
@@ -20,7 +20,7 @@ test('name the same entries', () => {
   assert.equal(manifest.bin, { [manifest.name]: 'dist/cli.js' })
 })
 
-test('put the types first', () => {
+test('exports have the types first', () => {
   for (const [subpath, target] of Object.entries(manifest.exports)) {
     if (typeof target === 'object') assert.is(Object.keys(target)[0], 'types', subpath)
   }
@@ -48,7 +48,7 @@ test('exports and built files start the command line with a line for the shell, 
   assert.ok(statSync(`${root}dist/cli.js`).mode & 0o100, 'not executable')
 })
 
-test('load the packages for clouds with the first call to one, not with the gateway or its management', () => {
+test('the packages for clouds are loaded with the first call to a cloud, not with the gateway or its management', () => {
   const forClouds = ['aws4fetch', 'jose/jwt/sign', 'jose/key/import']
   const chunks = built('.js').filter((name) => forClouds.some((each) => packagesAtOnce(name).has(each)))
   assert.is(chunks.length, 1, `loaded by ${chunks.join(', ')}`)

@@ -22,7 +22,7 @@ test.after(async ({ folder }) => {
   if (folder) await rm(folder, { recursive: true })
 })
 
-test('the package leaves publint nothing to say', async ({ tarball }) => {
+test('publint finds no problem in the package', async ({ tarball }) => {
   const file = await readFile(tarball)
   const contents = file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength)
   const { messages, pkg = {} } = await publint({ pack: { tarball: contents }, strict: true })
@@ -90,7 +90,7 @@ test('the package has every example in a table of its README', async () => {
   assert.equal(listed.toSorted(), (await readdir(join(root, 'examples'))).toSorted())
 })
 
-test('the package holds whatever its README leads to', async ({ tarball }) => {
+test('the package contains every file that its README links to', async ({ tarball }) => {
   const names = await packed(tarball)
   const { stdout: readme } = await execute('tar', ['-xzOf', tarball, 'package/README.md'])
   const links = [...readme.matchAll(/\]\(([^)#]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(

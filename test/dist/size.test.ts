@@ -48,7 +48,7 @@ for (const name of [
     assert.ok(size <= 4_000, `${name} has ${size} bytes gzipped`)
   })
 
-test('bundle the core for runtimes that are not Node', async () => {
+test('the core can be bundled for runtimes other than Node', async () => {
   const code = await bundle({ entryPoints: [`${root}dist/index.js`], minify: false })
   const strange = code.split('\n').filter((line) => /\bBuffer\b|['"]node:|\brequire\(|\bprocess\b\./.test(line))
   assert.equal(strange, [])

@@ -97,7 +97,7 @@ const call = (tab: Page, method: string, path: string, { body, key }: { body?: o
 
 const ANSWERED = 'Answered by openai-compatible-mine/'
 
-test('streams an answer to the page as it comes', async () => {
+test('the example of a browser streams an answer to the page as it comes', async () => {
   await page.selectOption('[name=provider]', 'openai-compatible-mine')
   await page.fill('[name=baseUrl]', `${provider.url}/v1`)
   await page.fill('[name=apiKey]', PROVIDER_KEY)
@@ -130,7 +130,10 @@ async function chooseModel(tab: Page, model: string): Promise<void> {
 let key = ''
 const question = { model: 'chat', messages: [{ role: 'user', content: 'Hi' }] }
 
-test('starts with the network cut after the browser was closed, and knows its keys', async ({ folder, profile }) => {
+test('the example of a browser starts without a network after the browser was closed, and knows its keys', async ({
+  folder,
+  profile,
+}) => {
   key = JSON.parse((await call(page, 'POST', '/api/keys', { body: { name: 'app' } })).text).key
   assert.is((await call(page, 'PATCH', '/api/settings', { body: { requireApiKey: true } })).status, 200)
   await context?.close()
@@ -152,7 +155,7 @@ test('starts with the network cut after the browser was closed, and knows its ke
   server = await serve(folder)
 })
 
-test('the example of a browser refuses in one tab at once what another has paused', async () => {
+test('the example of a browser refuses a key at once that another tab has paused', async () => {
   const second = await openTab()
   const { keys } = JSON.parse((await call(second, 'GET', '/api/keys')).text)
   const paused = await call(second, 'PATCH', `/api/keys/${keys[0].id}`, { body: { isActive: false } })
@@ -166,7 +169,7 @@ test('the example of a browser refuses in one tab at once what another has pause
   await second.close()
 })
 
-test('the example of a browser answers 503 to what the browser has no room for, and goes on answering', async () => {
+test('the example of a browser answers 503 to a change for which the browser has no space, and goes on', async () => {
   const session = await (context as BrowserContext).newCDPSession(page)
   const { origin } = new URL(url)
   await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1_000 })

@@ -91,14 +91,14 @@ test('a storage that is given a secret later keeps its keys and credentials, sea
   await isAdopted(before.storage, before)
 })
 
-test('a storage that is given a secret later does so for two gateways that start at once', async () => {
+test('a storage that is given a secret later keeps its keys for two gateways that start at once', async () => {
   const before = await used()
   const both = [open(before.storage, SECRET), open(before.storage, SECRET)]
   assert.equal(await Promise.all(both.map(({ chat }) => chat(before.keys[0] ?? ''))), [200, 200])
   await isAdopted(before.storage, before)
 })
 
-test('a storage that is given a secret later does so after a start that was cut before any of its writes, or after it', async () => {
+test('a storage that is given a secret later keeps its keys after a start that was interrupted before or after any write', async () => {
   const before = await used()
   for (const isMade of [false, true]) {
     let cuts = 0

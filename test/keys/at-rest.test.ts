@@ -19,7 +19,7 @@ async function open(storage: Storage, options: WorldOptions = {}) {
 const contents = async (storage: Storage) =>
   (await storage.list('')).map(({ key, value }) => `${key} ${value}`).join('\n')
 
-test('nothing of a key or a credential stands in the store in clear', async () => {
+test('no part of a key or a credential is stored in clear', async () => {
   const storage = memoryStorage()
   const { world } = await open(storage, { connections: [] })
   const secrets: string[] = []

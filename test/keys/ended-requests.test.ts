@@ -93,7 +93,7 @@ test('a key that is paused during a request ends an answer that has not begun wi
   assert.is(up.open, 0)
 })
 
-test('a key that is paused during a request leaves the streams of other keys, and those without a key, alone', async () => {
+test('a key that is paused during a request does not end streams of other keys, or without a key', async () => {
   const { api, ask, rest, up } = await streaming()
   const other = await api.keys.create({ name: 'other' })
   await ask()

@@ -89,7 +89,7 @@ test('without a key every route is 401, in the format of its caller', async () =
   assert.is(up.calls.length, 0)
 })
 
-test('a key that was made up is 401 on every route, and differs from none at all', async () => {
+test('an invented key is 401 on every route, with another message than a missing key', async () => {
   const { ask, key } = await gated()
   const { key: other } = await (await gated()).world.api.keys.create({ name: 'of another gateway' })
   for (const route of routes) {
@@ -138,7 +138,7 @@ test('a key opens every route: what is not served is 404 then, not 401', async (
   }
 })
 
-test('four headers carry it, Bearer in any spelling', async () => {
+test('a key is read from four headers, Bearer in any spelling', async () => {
   const { chat, key } = await gated()
   const ways: Array<Record<string, string>> = [
     { authorization: `Bearer ${key}` },
@@ -167,13 +167,13 @@ test('four headers carry it, Bearer in any spelling', async () => {
   assert.is((await ask(`/v1/chat/completions?key=${key}&api-key=${key}`)).status, 401, 'never in an address')
 })
 
-test('when keys are not required, none and unknown ones are let in', async () => {
+test('when keys are not required, requests without a key or with an unknown key are accepted', async () => {
   const { chat } = await gated({ requireApiKey: false })
   assert.is((await chat({})).status, 200)
   assert.is((await chat({ authorization: 'Bearer sk-of-a-vendor' })).status, 200)
 })
 
-test('OPTIONS needs no key, and a paused one is no obstacle', async () => {
+test('OPTIONS needs no key, and is accepted with a paused key', async () => {
   const { world, ask, key, id } = await gated()
   await world.api.keys.update(id, { isActive: false })
   for (const headers of [{}, { 'x-api-key': key }]) {
@@ -193,7 +193,7 @@ test('an admin token opens nothing under /v1, a client key nothing under /api', 
   }
 })
 
-test('hooks know the key by its id, and nothing of it when there was none', async () => {
+test('hooks get the id of the key, if the request has one', async () => {
   const { world, chat, key, id } = await gated({ requireApiKey: false })
   await chat({ 'x-api-key': key })
   await chat({})

@@ -61,7 +61,7 @@ test('requireApiKey counts from the very next request', async () => {
   assert.is((await world.chat({})).status, 200)
 })
 
-test('a pause under load: not one request is let in behind it', async () => {
+test('no request is accepted after a pause under load', async () => {
   const { world, status, manage } = await open()
   const { key, id } = await world.api.keys.create({ name: 'busy' })
   let isPaused = false
@@ -82,7 +82,7 @@ test('a pause under load: not one request is let in behind it', async () => {
   assert.ok(late.every((got) => got === 403))
 })
 
-test('what was read of a key just before its pause is not remembered behind it', async () => {
+test('a key that was read just before its pause is not cached after it', async () => {
   const { watch: _, ...storage } = memoryStorage()
   const { world, status } = await open({ storage })
   const { key, id } = await world.api.keys.create({ name: 'team' })
@@ -108,7 +108,7 @@ test('what was read of a key just before its pause is not remembered behind it',
   assert.is(await status(key), 403)
 })
 
-test('two gateways on one storage that reports changes: what one does holds in the other', async () => {
+test('changes of one gateway hold in another one on the same watched storage', async () => {
   const storage = memoryStorage()
   const one = await open({ storage })
   const two = await open({ storage, connections: [] })
@@ -125,7 +125,7 @@ test('two gateways on one storage that reports changes: what one does holds in t
   assert.is(await two.status(key), 401)
 })
 
-test('on a storage that reports nothing it holds after the age that is documented: a second', async () => {
+test('on a storage without watch changes of another gateway hold after the documented second', async () => {
   const { watch: _, ...silent } = memoryStorage()
   const one = await open({ storage: silent })
   const two = await open({ storage: silent, connections: [], clock: one.world.clock })
@@ -172,7 +172,7 @@ test('while the settings or a key were never read the gate is shut: 500, without
   }
 })
 
-test('settings that are no settings keep it shut as well', async () => {
+test('unreadable settings keep the gate shut as well', async () => {
   const storage = memoryStorage()
   const { world } = await open({ storage })
   await storage.set('settings', '{"requireApiKey":')

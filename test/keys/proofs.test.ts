@@ -170,7 +170,7 @@ for (const [how, changing] of Object.entries(settingsChanges)) {
   })
 }
 
-settings('shuts the gate when the settings were removed', async () => {
+settings('the gate is shut when the settings were removed', async () => {
   const { storage, status, active } = await filled()
   await storage.delete('settings')
   for (const view of [status, (await open(storage)).status])

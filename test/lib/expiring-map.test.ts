@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const test = suite('createExpiringMap')
 
-test('a value is there until its time is over, counted from the last time that it was set', () => {
+test('a value is kept until its time is over, counted from when it was last set', () => {
   let now = 0
   const map = createExpiringMap<number>({ clock: { now: () => now }, ttlMs: 10, max: 2 })
   map.set('a', 1)

@@ -12,7 +12,7 @@ test('json texts are quoted as JSON.stringify has it, character by character', (
   }
 })
 
-test('and whatever they are', () => {
+test('texts of any characters are quoted as JSON.stringify has it', () => {
   const text = fc.oneof(anyText(), fc.string({ minLength: 190, maxLength: 210 }))
   fc.assert(fc.property(text, (any) => assert.is(quoted(any), JSON.stringify(any))))
 })

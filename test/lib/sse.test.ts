@@ -33,21 +33,24 @@ parser('the SSE parser drops a byte order mark and takes a last event without it
   assert.equal(parse('\ufeffdata: a\n\ndata: [DONE]'), data('a', '[DONE]'))
 })
 
-parser('the SSE parser takes JSON that stands alone behind the first event for one, if it is told to', () => {
-  const read = (text: string, options?: { bareJson: boolean }) => {
-    const events: SseEvent[] = []
-    const parser = createSseParser((event) => events.push(event), options)
-    parser.push(text)
-    parser.end()
-    return events
-  }
-  const error = '{\n  "error": {\n    "code": 503\n  }\n}'
-  const bareJson = { bareJson: true }
-  assert.equal(read(`data: a\n\n${error}`, bareJson), data('a', error))
-  assert.equal(read(`data: a\n\n${error}\r\n\r\ndata: b\n\n`, bareJson), data('a', error, 'b'))
-  assert.equal(read(`data: a\n\n${error}`), data('a'))
-  assert.equal(read(error, bareJson), [])
-})
+parser(
+  'the SSE parser reads JSON without a field name after the first event as an event, with the option bareJson',
+  () => {
+    const read = (text: string, options?: { bareJson: boolean }) => {
+      const events: SseEvent[] = []
+      const parser = createSseParser((event) => events.push(event), options)
+      parser.push(text)
+      parser.end()
+      return events
+    }
+    const error = '{\n  "error": {\n    "code": 503\n  }\n}'
+    const bareJson = { bareJson: true }
+    assert.equal(read(`data: a\n\n${error}`, bareJson), data('a', error))
+    assert.equal(read(`data: a\n\n${error}\r\n\r\ndata: b\n\n`, bareJson), data('a', error, 'b'))
+    assert.equal(read(`data: a\n\n${error}`), data('a'))
+    assert.equal(read(error, bareJson), [])
+  },
+)
 
 parser('the SSE parser reads the same events however the text is cut', () => {
   const line = fc.constantFrom('data: x', 'data:y', 'event: e', ': c', '', '', 'id: 1')
@@ -65,7 +68,7 @@ parser('the SSE parser takes a line of several megabytes in linear time and refu
   assert.throws(() => parse(...Array.from({ length: 17 * 1024 }, () => piece)), /16 MiB/)
 })
 
-parser('the SSE parser takes as little of many lines that are never closed', () => {
+parser('the SSE parser refuses many lines of an event that never ends', () => {
   const line = `data: ${'x'.repeat(1024)}\n`
   assert.throws(() => parse(...Array.from({ length: 17 * 1024 }, () => line)), /16 MiB/)
 })
@@ -100,7 +103,7 @@ splitter('the SSE splitter passes a chunk that ends with an event on as it is', 
   assert.is(createEventSplitter().take(chunk), chunk)
 })
 
-splitter('the SSE splitter holds half an event back until the rest is here', () => {
+splitter('the SSE splitter holds an incomplete event back until its rest arrives', () => {
   assert.equal(split(['data: a\n\nda', 'ta: b', '\n', '\ndata: c'].map(encodeUtf8)), [
     'data: a\n\n',
     'data: b\n\n',

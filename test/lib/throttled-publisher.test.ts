@@ -19,7 +19,7 @@ function start({ publishMs = 0, goesOn = false } = {}) {
   return { clock, publishedAt, publisher }
 }
 
-test('the first change is published at once, and what follows together after the pause', async () => {
+test('the first change is published at once, and later ones together after the pause', async () => {
   const { clock, publishedAt, publisher } = start()
   publisher.schedule()
   assert.equal(publishedAt, [0])
@@ -41,7 +41,7 @@ test('a change during a publication is published afterwards', async () => {
   assert.equal(publishedAt, [0, 250])
 })
 
-test('the same is published again without a change as long as there is reason to', async () => {
+test('the state is published again without a change for as long as publish demands', async () => {
   const { clock, publishedAt, publisher } = start({ goesOn: true })
   publisher.schedule()
   await clock.advance(2_500)
@@ -51,7 +51,7 @@ test('the same is published again without a change as long as there is reason to
   assert.equal(publishedAt, [0, 1_000, 2_000, 2_500, 3_500])
 })
 
-test('nothing is published once it is stopped, which waits for what is being published', async () => {
+test('stop waits for the publication under way, and nothing is published afterwards', async () => {
   const { clock, publishedAt, publisher } = start({ publishMs: 250, goesOn: true })
   publisher.schedule()
   await clock.advance(50)

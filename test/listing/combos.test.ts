@@ -19,7 +19,7 @@ test('several kinds at once keep the order of creation', async () => {
   assert.equal(await ids({ combos }, []), [])
 })
 
-test('combos are owned by `combo`; only those of the web carry their kind', async () => {
+test('the owner of combos is `combo`; only combos of the web kinds show their kind', async () => {
   const shapes = (await listWorld({ combos }, kinds)).map(({ id, owned_by, kind }) => [id, owned_by, kind])
   assert.equal(shapes, [
     ['plain', 'combo', undefined],
@@ -36,13 +36,13 @@ test('combos are owned by `combo`; only those of the web carry their kind', asyn
   assert.equal(Object.keys(plain ?? {}), ['id', 'object', 'created', 'owned_by'])
 })
 
-test('combos come before models, on both paths', async () => {
+test('combos come before models, with and without connections', async () => {
   const world: World = { combos: [{ name: 'team' }], catalog: { acme: { models: [{ id: 'one' }] } } }
   assert.equal(await ids(world), ['team', 'acme/one'])
   assert.equal(await ids({ ...world, connections: [{ provider: 'acme' }] }), ['team', 'acme/one'])
 })
 
-test('of several entries with one id the first wins', async () => {
+test('of several entries with one id the first is listed', async () => {
   const world: World = {
     combos: [{ name: 'acme/one' }],
     catalog: {

@@ -35,7 +35,7 @@ test('providers follow each other by their first connection: priority, absent la
   ])
 })
 
-test('the first active connection of a provider speaks for it', async () => {
+test('the first active connection of a provider decides its models', async () => {
   const connections = [
     { ...acme({ prefix: 'inactive' }), isActive: false, priority: 0 },
     { ...acme({ prefix: 'second' }), priority: 2 },
@@ -94,19 +94,19 @@ test('the output alias is the catalog alias, else the provider id, when none is 
   assert.equal(await ids({ catalog: { acme: { alias: ' ac ', models: [{ id: 'one' }] } }, connections }), ['ac/one'])
 })
 
-test('enabled models stand in for the catalog: strings that are not blank, each once, as they are', async () => {
+test('enabled models replace those of the catalog: strings that are not blank, unchanged, each once', async () => {
   const odd = enabled('b', '', 'a', '  ', null, 'b', 7, ' padded ', ['c'])
   assert.equal(await ids({ catalog, connections: [odd] }), ['ac/b', 'ac/a', 'ac/ padded '])
 })
 
-test('enabled models that are no list, or an empty one, leave it at the catalog', async () => {
+test('enabled models that are no list, or an empty list, do not replace those of the catalog', async () => {
   for (const value of [[], undefined, null, 'one', { 0: 'one' }]) {
     const connection = acme({ enabledModels: value as string[] }) // as others may have written it
     assert.equal(await ids({ catalog, connections: [connection] }), ['ac/one', 'ac/two'])
   }
 })
 
-test('enabled models that are all blank leave nothing', async () => {
+test('enabled models that are all blank give an empty list', async () => {
   assert.equal(await ids({ catalog, connections: [enabled('', '  ', null)] }), [])
 })
 
@@ -127,12 +127,12 @@ test('base ids lose one leading name of the provider', async () => {
   ])
 })
 
-test('catalog ids lose it too, and ids that become the same are one', async () => {
+test('catalog ids lose one leading name of the provider too, and equal ids are listed once', async () => {
   const named: World['catalog'] = { acme: { models: [{ id: 'acme/one' }, { id: 'one' }, { id: 'two' }] } }
   assert.equal(await ids({ catalog: named, connections: [acme()] }), ['acme/one', 'acme/two'])
 })
 
-test('an id that is nothing but a name is dropped', async () => {
+test('an id that is only the name of its provider is dropped', async () => {
   assert.equal(await ids({ catalog, connections: [enabled('ac/', 'acme/', 'filed/  ', 'acme')] }), ['ac/acme'])
   assert.equal(await ids({ catalog: {}, connections: [enabled('acme/')], aliases: ['acme/'] }), [])
 })
@@ -161,7 +161,7 @@ test('custom models are added by any of the three names, keep their own prefix, 
   ])
 })
 
-test('alias-map values are added by any of the three names, which they lose', async () => {
+test('alias-map values are added by any of the three names, without that name', async () => {
   const aliases = [
     'acme/by-id',
     'zeta/other',
@@ -181,7 +181,7 @@ test('alias-map values are added by any of the three names, which they lose', as
   ])
 })
 
-test('a name may hold slashes itself', async () => {
+test('the name of a provider may contain slashes', async () => {
   const connections = [{ provider: 'acme', providerSpecificData: { prefix: 'team/a', enabledModels: ['team/a/one'] } }]
   assert.equal(await ids({ connections, aliases: ['team/a/two', 'team/b/three', 'team/a'] }), [
     'team/a/one',
@@ -189,7 +189,7 @@ test('a name may hold slashes itself', async () => {
   ])
 })
 
-test('base ids come first, then custom models, then aliases; what is the same is one', async () => {
+test('base ids come first, then custom models, then aliases; equal ids are listed once', async () => {
   const world: World = {
     catalog,
     connections: [acme()],
@@ -210,7 +210,7 @@ test('one model of two providers under one prefix is listed once, by the first',
   assert.equal(await ids({ catalog, connections }), ['all/same', 'all/zeta', 'all/acme'])
 })
 
-test('names that every object has are names like others', async () => {
+test('the names of inherited members, such as constructor, are ordinary provider names', async () => {
   const odd: Catalog = JSON.parse(
     '{"__proto__":{"models":[{"id":"constructor"}]},"constructor":{"models":[{"id":"__proto__"}]}}',
   )

@@ -32,7 +32,7 @@ async function idsOf(models: AsyncIterable<{ id: string }>): Promise<string[]> {
   return ids
 }
 
-test('the openai package lists and retrieves', async () => {
+test('the openai package lists models and retrieves one', async () => {
   assert.equal(await idsOf(openai.models.list()), all)
   const model = await openai.models.retrieve('ac/b')
   assert.equal([model.id, model.object, model.owned_by], ['ac/b', 'model', 'ac'])
@@ -58,7 +58,7 @@ test('the @anthropic-ai/sdk package lists, in pages of any size and in both dire
   )
 })
 
-test('the @anthropic-ai/sdk package retrieves', async () => {
+test('the @anthropic-ai/sdk package retrieves a model', async () => {
   const model = await anthropic.models.retrieve('ac/b')
   assert.equal([model.id, model.type, model.display_name, model.lifecycle], ['ac/b', 'model', 'ac/b', 'active'])
   assert.is(Number.isNaN(Date.parse(model.created_at)), false)
@@ -66,7 +66,7 @@ test('the @anthropic-ai/sdk package retrieves', async () => {
   assert.instance(error, Anthropic.NotFoundError)
 })
 
-test('OpenAI’s list is the specification’s, and has no pages', async () => {
+test('the list for OpenAI clients has no pages', async () => {
   const { body } = await get('/v1/models?limit=1&after_id=ac/b&pageSize=1')
   assert.equal(Object.keys(body), ['object', 'data'])
   assert.is(Array.isArray(body.data) && body.data.length, 5)
@@ -156,7 +156,7 @@ for (const [path, headers, message] of [
   })
 }
 
-test('an empty list is one in every dialect', async () => {
+test('an empty list is valid in every dialect', async () => {
   assert.equal((await get('/v1/models/stt')).body, { object: 'list', data: [] })
   assert.equal((await get('/v1/models/stt', googleHeaders)).body, { models: [] })
   const empty = { data: [], has_more: false, first_id: null, last_id: null }

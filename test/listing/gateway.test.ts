@@ -20,7 +20,7 @@ function failing(prefix: string, failures = Number.POSITIVE_INFINITY): Storage {
   }
 }
 
-test('GET /v1/models answers the list of the specification, for any origin', async () => {
+test('GET /v1/models answers a list of entries, for any origin', async () => {
   const { gateway } = open()
   await gateway.api.combos.create({ name: 'team', models: ['ac/chat'] })
   const response = await get(gateway, '/v1/models')
@@ -64,7 +64,7 @@ test('a missing key is refused, readable from any origin', async () => {
   assert.is(response.headers.get('access-control-allow-origin'), '*')
 })
 
-test('an unexpected failure is a bare 500 for any origin, and goes whole to the host', async () => {
+test('an unexpected failure is a 500 without details, for any origin, and is passed to onError', async () => {
   const told: unknown[] = []
   const broken: Catalog = new Proxy(catalog, {
     ownKeys() {
@@ -92,7 +92,7 @@ for (const prefix of ['connections/', 'combos/', 'custom-models/', 'aliases/']) 
   })
 }
 
-test('GET /v1/models follows what the management API changes, at once', async () => {
+test('GET /v1/models shows changes by the management API at once', async () => {
   const { gateway } = open()
   assert.equal(await idsAt(gateway, '/v1/models'), ['ac/chat'])
   const connection = await gateway.api.connections.create({
@@ -123,7 +123,7 @@ test('GET /v1/models asks a compatible provider with the connection’s own key'
   assert.equal(seen, ['Bearer lab-secret'])
 })
 
-test('a client that leaves takes the look-ups with it', async () => {
+test('the look-ups end when the client disconnects', async () => {
   const told: unknown[] = []
   const silent = http.get('http://lab.test/models', () => new Promise<Response>(() => {}))
   const { gateway, clock, fetch } = open({ handlers: [silent], onError: (error) => told.push(error) })

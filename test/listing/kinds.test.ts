@@ -43,7 +43,7 @@ for (const [id, kind] of [
   test(`${id} is taken for ${kind}`, async () => assert.equal(await kindOf(id), [kind]))
 }
 
-test('the kind that the catalog knows counts for more than the name', async () => {
+test('the kind in the catalog takes precedence over the kind that the id suggests', async () => {
   assert.equal(await kindOf('dall-e-3', [{ id: 'dall-e-3' }]), ['llm'])
   assert.equal(await kindOf('plain', [{ id: 'plain', type: 'imageToText' }]), ['imageToText'])
   assert.equal(await kindOf('plain', [{ id: 'plain', type: 'stt' }]), ['stt'])
@@ -73,11 +73,11 @@ test('a custom model that keeps its prefix is known by the catalog as well', asy
   assert.equal(await ids(world), ['acme/x', 'acme/acme/dall-e-chat'])
 })
 
-test('a type that nobody knows is listed nowhere', async () => {
+test('a model of an unknown type is not listed', async () => {
   assert.equal(await kindOf('film', [{ id: 'film', type: 'video' as Kind }]), []) // a catalog of a later day
 })
 
-test('custom models and aliases are sorted by their names like all others', async () => {
+test('custom models and aliases get their kind from their ids like all others', async () => {
   const world: World = {
     catalog: { acme: { serviceKinds: served } },
     connections: [{ provider: 'acme' }],
@@ -102,13 +102,13 @@ const services: World['catalog'] = {
 }
 const connected: World = { catalog: services, connections: [{ provider: 'acme' }] }
 
-test('voices and embedding models of the provider follow its ids, as they are', async () => {
+test('voices and embedding models of the provider follow its ids, unchanged', async () => {
   assert.equal(await ids(connected, ['tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept'])
   assert.equal(await ids(connected, ['embedding']), ['ac/vectors'])
   assert.equal(await ids(connected, ['embedding', 'tts']), ['ac/tts-1', 'ac/alloy', 'ac/ac/kept', 'ac/vectors'])
 })
 
-test('web search and web fetch are one entry each, and say which', async () => {
+test('web search and web fetch are one entry each, which shows its kind', async () => {
   const shapes = async (kinds: Kind[]) =>
     (await listWorld(connected, kinds)).map(({ id, owned_by, kind }) => [id, owned_by, kind])
   assert.equal(await shapes(['webSearch']), [['ac/search', 'ac', 'webSearch']])
@@ -124,7 +124,7 @@ test('a provider without the service has no entry for it', async () => {
   assert.equal(await ids(world, served), [])
 })
 
-test('services need the provider to serve the kind', async () => {
+test('services are listed only when the provider serves their kind', async () => {
   const world: World = { ...connected, catalog: { acme: { ...services?.acme, serviceKinds: ['llm'] } } }
   assert.equal(await ids(world, ['tts', 'embedding', 'webSearch', 'webFetch']), [])
 })

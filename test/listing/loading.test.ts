@@ -16,7 +16,7 @@ const broken = {
   all: () => Promise.reject(new Error('disk on fire')),
 }
 
-test('everything there', async () => {
+test('connections, combos, custom models and aliases are all listed', async () => {
   assert.equal(await ids(world), ['team', 'acme/one', 'acme/mine', 'acme/aliased'])
 })
 
@@ -26,7 +26,7 @@ for (const [collection, left] of [
   ['customModels', ['team', 'acme/one', 'acme/aliased']],
   ['aliases', ['team', 'acme/one', 'acme/mine']],
 ] as const) {
-  test(`${collection} that cannot be loaded count as empty, and the host is told`, async () => {
+  test(`${collection} that cannot be loaded count as empty, and onError gets the failure`, async () => {
     const told: unknown[] = []
     const store = { [collection]: broken }
     assert.equal(await ids(world, ['llm'], { store, onError: (error) => told.push(error) }), left)
@@ -34,7 +34,7 @@ for (const [collection, left] of [
   })
 }
 
-test('nothing that can be loaded is an empty list', async () => {
+test('a listing for which nothing can be loaded is empty', async () => {
   const store = { connections: broken, combos: broken, customModels: broken, aliases: broken }
   assert.equal(await ids({}, ['llm'], { store }), [])
 })
@@ -68,7 +68,7 @@ test('inactive connections are dropped, and only `false` is inactive', async () 
   }
 })
 
-test('each entry has the four fields of the specification, created at the same second', async () => {
+test('each entry has its four fields, with the same second in created', async () => {
   const clock = fakeClock(1_700_000_000_999)
   const entry = (id: string, owned_by: string) => ({ id, object: 'model', created: 1_700_000_000, owned_by })
   assert.equal(await listWorld(world, ['llm'], { clock }), [

@@ -52,7 +52,7 @@ test('an upstream that sends no headers is given up after 5,000 ms, and its call
   assert.is(clock.pending(), 0)
 })
 
-test('headers and body share the time', async () => {
+test('headers and body of a look-up share one time-out', async () => {
   const clock = fakeClock()
   const { state, body } = stalling('[{"id":"m"},')
   const answer = async () => {
@@ -69,7 +69,7 @@ test('headers and body share the time', async () => {
   assert.is(state.closed, true)
 })
 
-test('a fetch that does not heed its signal cannot hold the listing up', async () => {
+test('a fetch that ignores its signal does not delay the listing', async () => {
   const clock = fakeClock()
   const listed = ids({ connections: [connection('deaf')] }, ['llm'], { clock, fetch: never })
   await clock.untilPending()
@@ -77,7 +77,7 @@ test('a fetch that does not heed its signal cannot hold the listing up', async (
   assert.equal(await listed, [])
 })
 
-test('all upstreams are asked at once: a slow one delays nobody beyond its own time', async () => {
+test('all upstreams are asked at once, so that a slow one delays the listing only by its own time-out', async () => {
   const clock = fakeClock()
   const names = ['a', 'b', 'c', 'd']
   const slow = (ms: number, id: string) => async () => {
@@ -107,7 +107,7 @@ test('an answer in time leaves no timer behind', async () => {
   assert.is(clock.pending(), 0)
 })
 
-test('each listing asks anew', async () => {
+test('each listing asks the upstreams again', async () => {
   let models = ['one']
   const fetch = upstream(http.get('http://a.test/models', () => list(...models)))
   const listing = listingOf({ connections: [connection('a')] })

@@ -56,7 +56,7 @@ for (const [what, path, id] of [
   })
 }
 
-test('a kind’s name wins over a combo of that name', async () => {
+test('the path of a kind takes precedence over a combo of that name', async () => {
   const { gateway } = open()
   await gateway.api.combos.create({ name: 'image', models: ['ac/chat'] })
   assert.equal(await idsAt(gateway, '/v1/models/image'), ['ac/painter'])
@@ -110,7 +110,7 @@ test('an upstream is asked once for the model of an unknown id, and no model wai
   assert.is(fetch.requests.length, 2)
 })
 
-test('an id that is near to nothing is 404 all the same', async () => {
+test('an id without a similar name is a 404 as well', async () => {
   const response = await get(open({ catalog: {} }).gateway, '/v1/models/zzz')
   assert.is(response.status, 404)
   const answer: { error: { message: string } } = await response.json()

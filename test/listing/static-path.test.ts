@@ -48,7 +48,7 @@ test('a model without a type is an llm; the others are listed for their own kind
   for (const type of types) assert.equal(await ids({ catalog }, [type]), [`acme/an-${type}`])
 })
 
-test('kinds are not inferred from names here, and services are not listed', async () => {
+test('without connections kinds are not inferred from names, and services are not listed', async () => {
   const catalog: World['catalog'] = {
     acme: {
       serviceKinds: ['llm', 'tts', 'embedding', 'webSearch', 'webFetch'],

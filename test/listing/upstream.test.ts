@@ -73,7 +73,7 @@ const unaskable: Array<[what: string, world: World]> = [
   ['a key that is not empty', compatible('openai-compatible', BASE, '')],
 ]
 for (const [what, world] of unaskable) {
-  test(`without ${what} nobody is asked`, async () => {
+  test(`without ${what} the upstream is not asked`, async () => {
     const { ids, requests, told } = await ask(world)
     assert.equal(ids, [])
     assert.is(requests.length, 0)
@@ -104,7 +104,7 @@ for (const [provider, asked] of [
   })
 }
 
-test('only a base list that is empty is asked for', async () => {
+test('the upstream is asked only when the base list is empty', async () => {
   const [connection] = compatible().connections ?? []
   const withEnabled = (enabledModels: string[]): World => ({
     connections: connection
@@ -119,7 +119,7 @@ test('only a base list that is empty is asked for', async () => {
   assert.equal([known.ids, known.requests.length], [['lab/known'], 0])
 })
 
-test('custom models and aliases come on top of what the upstream lists, and do not stand in for it', async () => {
+test('custom models and aliases are added to the models of the upstream, and do not replace them', async () => {
   const world: World = {
     ...compatible(),
     customModels: [{ id: 'custom', providerAlias: 'lab' }],
@@ -128,7 +128,7 @@ test('custom models and aliases come on top of what the upstream lists, and do n
   assert.equal((await ask(world)).ids, ['lab/m', 'lab/custom', 'lab/aliased'])
 })
 
-test('ids of an upstream stay as they are but for the provider’s name in front, and are sorted by kind', async () => {
+test('ids of an upstream stay unchanged except for the name of the provider in front, and are filtered by kind', async () => {
   const answer = () =>
     HttpResponse.json([' m ', 'lab/m', 'openai-compatible-lab/n', 'meta/llama', 'text-embed', 'lab/'].map(model))
   assert.equal((await ask(compatible(), answer)).ids, ['lab/ m ', 'lab/m', 'lab/n', 'lab/meta/llama'])
@@ -180,7 +180,7 @@ const failures: Array<[what: string, handler: RequestHandler]> = [
   ['an empty body', http.get('*', () => HttpResponse.text(''))],
 ]
 for (const [what, handler] of failures) {
-  test(`${what} is an empty result, told to the host without the key`, async () => {
+  test(`${what} is an empty result, and onError gets it without the key`, async () => {
     const fetch = upstream(handler)
     const told: unknown[] = []
     const world: World = {
@@ -196,7 +196,7 @@ for (const [what, handler] of failures) {
   })
 }
 
-test('the host is told with which status an upstream refused', async () => {
+test('onError gets the status with which an upstream has refused', async () => {
   const told: unknown[] = []
   const fetch = upstream(http.get('*', () => new HttpResponse('no', { status: 401 })))
   await ids(compatible(), ['llm'], { fetch, onError: (error) => told.push(error) })

@@ -27,7 +27,7 @@ test('alias and model are trimmed', async () => {
   assert.equal(list, { aliases: { fast: 'oa/gpt' } })
 })
 
-test('an alias that leads nowhere yet is set, and answered with a warning', async () => {
+test('an alias that leads to no model yet is set, and the response has a warning', async () => {
   const { expect, gateway } = openDoor()
   const warningsOf = async (model: string) => {
     const answer: object = await expect(200, 'PUT', PATH, { alias: 'a', model })
@@ -50,7 +50,7 @@ test('an alias that leads nowhere yet is set, and answered with a warning', asyn
   assert.is(await warningsOf('openai/gpt-5'), undefined)
 })
 
-test('any name will do, and is deleted by its path, encoded or not', async () => {
+test('an alias may have any name, and is deleted by its path, encoded or not', async () => {
   const { expect } = openDoor()
   for (const alias of ['a/b', 'gpt 5', 'ä', '__proto__', '100%', '?', 'a#b', '...']) {
     await expect(200, 'PUT', PATH, { alias, model: 'oa/gpt' })
@@ -71,7 +71,7 @@ for (const alias of ['.', ' .. ']) {
     ]))
 }
 
-test('an alias may stand for the provider’s model of its name, for another alias, for a combo, or bear the name of one', async () => {
+test('an alias may lead to a model of the same name, to another alias or to a combo, and may have the name of a combo', async () => {
   const { expect } = openDoor()
   await expect(201, 'POST', '/api/combos', { name: 'smart', models: ['oa/gpt'] })
   await expect(200, 'PUT', PATH, { alias: 'oa/gpt', model: 'oa/gpt' })

@@ -31,7 +31,7 @@ const bad: Array<[body: BodyInit, status: number, error: string]> = [
   [`{"name":"${'x'.repeat(1_048_576)}"}`, 413, 'The request body is larger than 1048576 bytes.'],
 ]
 for (const { method, path } of writing) {
-  test(`${method} ${path} refuses what is no JSON object, or too much`, async () => {
+  test(`${method} ${path} refuses a body that is no JSON object, or is too large`, async () => {
     const { send } = openDoor()
     for (const [body, status, error] of bad) {
       const answer = await send(method, path, { headers, body })
@@ -59,7 +59,7 @@ test('a compressed body is 415', async () => {
   assert.is((await send('POST', '/api/keys', plain)).status, 201)
 })
 
-test('a byte order mark and spaces around are fine', async () => {
+test('a body may have a byte order mark and surrounding spaces', async () => {
   const { send } = openDoor()
   assert.is((await send('POST', '/api/keys', { headers, body: '\ufeff \n{"name":"a"} ' })).status, 201)
 })
@@ -117,7 +117,7 @@ test('no path makes an answer of 500', async () => {
 
 const encodePart = (text: string) => encodeURIComponent(text.replace(/\p{Cs}/gu, ''))
 
-test('an error that was not meant for the client says nothing of what is inside, and goes whole to onError', () => {
+test('an internal error shows the client no details, and is passed to onError', () => {
   const errors: unknown[] = []
   const bodyOf = (error: unknown) => managementErrorReply(error, (told) => errors.push(told)).body
   const broken = new TypeError('secret')

@@ -115,7 +115,7 @@ for (const input of accepted) {
   })
 }
 
-test('what is changed has to fit what stays', async () => {
+test('a change of a connection to a cloud must fit its other settings', async () => {
   const { expect, refuses } = openDoor()
   const { id } = await expect(201, 'POST', '/api/connections', { ...azure, providerSpecificData: { resource: 'mine' } })
   const path = `/api/connections/${id}`

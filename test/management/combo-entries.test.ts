@@ -78,7 +78,7 @@ test('weights that JSON cannot carry are refused in process, and undefined count
   assert.equal(Object.keys(models[0] ?? {}), ['model'])
 })
 
-test("what is answered is the caller's own, entries too", async () => {
+test('the response in process is a copy for the caller, entries included', async () => {
   const { api } = openDoor().gateway
   const sent = { model: 'x', weight: 2 }
   const made = await api.combos.create({ name: 'a', models: [sent] })

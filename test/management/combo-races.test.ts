@@ -25,7 +25,7 @@ interface Told {
   id: string
 }
 
-test('at once in three processes, no combo is lost or doubled and no acknowledged change is undone', async () => {
+test('with simultaneous changes in three processes no combo is lost or doubled, and no acknowledged change is undone', async () => {
   const race = fc.asyncProperty(fc.scheduler(), operations, operations, operations, async (scheduler, ...processes) => {
     const storage = memoryStorage()
     const { combos } = openDoor({ storage }).gateway.api
@@ -104,7 +104,7 @@ function dying(storage: Storage, left: number): Storage {
 }
 
 for (let writes = 0; writes <= 4; writes++) {
-  test(`a rename that is killed after ${writes} writes is done or not, and nothing in between`, async () => {
+  test(`a rename that is killed after ${writes} writes is made completely or not at all`, async () => {
     const storage = memoryStorage()
     const { expect } = openDoor({ storage })
     const { id } = await expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
@@ -137,7 +137,7 @@ function before(storage: Storage, read: { key: string; count: number }, step: ()
   }
 }
 
-test('a rename does not clear away a combo that has taken the old name in the meantime', async () => {
+test('a rename does not remove a combo that has meanwhile got the old name', async () => {
   const storage = memoryStorage()
   const other = openDoor({ storage })
   const { id } = await other.expect(201, 'POST', '/api/combos', { name: 'old', models: ['x'] })
@@ -185,7 +185,7 @@ async function afterCrash() {
   return { ...openDoor({ storage }), id: combo.id, other, storage }
 }
 
-test('a rename that was cut in the middle counts', async () => {
+test('a rename that was interrupted is in force', async () => {
   const { expect, id } = await afterCrash()
   const { combos } = await expect(200, 'GET', '/api/combos')
   assert.equal(
@@ -195,33 +195,33 @@ test('a rename that was cut in the middle counts', async () => {
   assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, 'new')
 })
 
-test('the next change of any combo removes what a cut rename left, and its name is free', async () => {
+test('the next change of any combo removes the remains of an interrupted rename, and frees its old name', async () => {
   const { expect, id, other, storage } = await afterCrash()
   await expect(200, 'PUT', `/api/combos/${other.id}`, { name: 'old' })
   assert.is((await storage.list('combos/')).length, 2)
   assert.is((await expect(200, 'GET', `/api/combos/${id}`)).name, 'new')
 })
 
-test('after a cut rename the old name can be had by a new combo', async () => {
+test('after an interrupted rename a new combo can get the old name', async () => {
   const { expect, storage } = await afterCrash()
   await expect(201, 'POST', '/api/combos', { name: 'old', models: ['z'] })
   assert.is((await storage.list('combos/')).length, 3)
 })
 
-test('a combo that was deleted after a cut rename does not come back', async () => {
+test('a combo that was deleted after an interrupted rename does not return', async () => {
   const { expect, id, other, storage } = await afterCrash()
   await expect(200, 'DELETE', `/api/combos/${id}`)
   assert.equal((await expect(200, 'GET', '/api/combos')).combos, [other])
   assert.is((await storage.list('combos/')).length, 1)
 })
 
-test('a cut rename can be taken back', async () => {
+test('an interrupted rename can be reverted', async () => {
   const { expect, id, storage } = await afterCrash()
   assert.is((await expect(200, 'PUT', `/api/combos/${id}`, { name: 'old' })).name, 'old')
   assert.is((await storage.list('combos/')).length, 2)
 })
 
-test('a name that was given elsewhere a moment ago is taken here', async () => {
+test('a name that another process has just given to a combo is taken', async () => {
   const { watch, ...storage } = memoryStorage()
   const here = openDoor({ storage })
   const elsewhere = openDoor({ storage })
@@ -235,7 +235,7 @@ test('a name that was given elsewhere a moment ago is taken here', async () => {
   assert.is((await elsewhere.expect(200, 'DELETE', `/api/combos/${id}`)).success, true)
 })
 
-test('a store that goes on showing what was removed ends in an error, not in an endless loop', async () => {
+test('a store that still shows a removed record leads to an error, not to an endless loop', async () => {
   const storage = memoryStorage()
   const { expect } = openDoor({ storage })
   const { id } = await expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })

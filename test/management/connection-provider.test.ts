@@ -27,7 +27,7 @@ for (const provider of [
   })
 }
 
-test('any other is accepted with a base URL, and named after itself', async () => {
+test('any other provider is accepted with a base URL, and its connection is named after it', async () => {
   const { expect } = openDoor({ catalog })
   const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
   assert.is(
@@ -76,7 +76,7 @@ test('an alias that two providers share stands for neither', async () => {
   await refuses(400, error, ['POST', '/api/connections', { provider: 'x' }])
 })
 
-test('a connection that lives by its base URL cannot lose it', async () => {
+test('the base URL of a connection that needs one cannot be removed', async () => {
   const { expect, refuses } = openDoor({ catalog })
   const providerSpecificData = { baseUrl: 'http://127.0.0.1:11434/v1' }
   const { id } = await expect(201, 'POST', '/api/connections', { provider: 'ollama', providerSpecificData })

@@ -100,7 +100,7 @@ test('a deleted connection is gone', async () => {
   assert.equal(await expect(200, 'GET', '/api/connections'), { connections: [] })
 })
 
-test('an unknown id is 404, however strange', async () => {
+test('an unknown id is 404, whatever characters it has', async () => {
   const { refuses } = openDoor()
   for (const id of ['nobody', '..%2Fsettings', '%F0%9F%98%80', 'x'.repeat(3_000)]) {
     await refuses(404, 'Connection not found', ['GET', `/api/connections/${id}`])
@@ -109,7 +109,7 @@ test('an unknown id is 404, however strange', async () => {
   }
 })
 
-test('a connection made elsewhere a moment ago is found here', async () => {
+test('a connection that another process has just made is found', async () => {
   const { watch, ...storage } = memoryStorage()
   const here = openDoor({ storage })
   const elsewhere = openDoor({ storage })

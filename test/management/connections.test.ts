@@ -85,7 +85,7 @@ for (const [apiKey, shown] of [
   })
 }
 
-test('the key reaches the provider whole, without what was pasted around it', async () => {
+test('the key reaches the provider complete, without pasted blanks around it', async () => {
   const seen: Array<string | null> = []
   const fetch = async (url: string | URL | Request, init?: RequestInit) => {
     seen.push(new Request(url, init).headers.get('authorization'))

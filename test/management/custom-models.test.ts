@@ -30,7 +30,7 @@ test('id and providerAlias are trimmed', async () => {
   assert.equal(await expect(201, 'POST', PATH, { id: ' m ', providerAlias: '\toa ' }), { id: 'm', providerAlias: 'oa' })
 })
 
-test('one that exists already is refused, whatever its type; elsewhere the id is free', async () => {
+test('a custom model that exists already is refused, whatever its type; under another provider its id is free', async () => {
   const { expect, refuses } = openDoor()
   await expect(201, 'POST', PATH, { id: 'm', providerAlias: 'oa' })
   const again = { id: ' m', type: 'image', providerAlias: 'oa' }

@@ -26,7 +26,7 @@ for (const [how, damage] of [
   ['is missing', () => undefined],
   ['is no text', () => 7],
 ] as const) {
-  test(`a key that cannot be opened that ${how} is shown as such, and the others as ever`, async () => {
+  test(`a key that cannot be opened because it ${how} is shown as such, and the others as usual`, async () => {
     const { expect, before, id } = await doorWithDamage(damage)
     const { keys } = await expect(200, 'GET', '/api/keys')
     assert.equal([keys[0], keys[2]], [before[0], before[2]])

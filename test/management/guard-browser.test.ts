@@ -42,7 +42,7 @@ for (const [may, headers] of origins) {
   })
 }
 
-test('the own origin is told with and without its default port', async () => {
+test('the own origin is recognized with and without its default port', async () => {
   for (const [host, origin] of [
     ['admin.example', 'https://admin.example'],
     ['admin.example:443', 'https://admin.example'],
@@ -126,7 +126,7 @@ test('a DELETE needs no content type, but the right origin', async () => {
   }
 })
 
-test('the host is asked before the origin is judged: who is not let in learns nothing else', async () => {
+test('the function authorize is called before the origin is checked, so that a refused caller learns nothing else', async () => {
   const headers = { 'sec-fetch-site': 'cross-site', 'content-type': 'text/plain' }
   assert.is(await create({ authorize: () => false }, headers), 401)
 })
@@ -187,7 +187,7 @@ for (const [may, host] of hosts) {
 }
 
 for (const host of noHosts) {
-  test(`nobody comes by "${host}", which is no host`, async () => {
+  test(`the malformed host "${host}" is refused`, async () => {
     for (const headers of [...browsers, { 'user-agent': 'curl/8' }]) {
       assert.is(await read(open, { ...headers, host }), 400)
       assert.is(await create(open, { ...json, ...headers, host }), 400)

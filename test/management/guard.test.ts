@@ -90,7 +90,7 @@ test('an unknown path or method under /api is 401 without the token, and only wi
     assert.is((await openDoor().gateway.fetch(new Request('http://h/api/keys', { method }))).status, 401)
 })
 
-test('a wrong token is told from none', async () => {
+test('the refusals of a wrong token and of a missing one differ', async () => {
   const { send } = openDoor()
   const told = async (headers: Record<string, string> = {}) => (await send('GET', '/api/keys', { headers })).body.error
   assert.is(await told(), 'Send the management token, as "Authorization: Bearer <token>".')
@@ -98,7 +98,7 @@ test('a wrong token is told from none', async () => {
   assert.is(wrong, 'This is not the management token. Send the management token, as "Authorization: Bearer <token>".')
 })
 
-test('a client key is told where it belongs', async () => {
+test('the refusal of a client key says where to use it', async () => {
   const { send, expect } = openDoor()
   const { key } = await expect(201, 'POST', '/api/keys', { name: 'client' })
   const { body } = await send('GET', '/api/keys', { headers: bearer(key) })
@@ -192,7 +192,7 @@ test('authorize keeps its `this`', async () => {
   assert.is((await send('GET', '/api/keys', { headers: { 'x-user': 'you' } })).status, 401)
 })
 
-test('an authorize that throws or rejects keeps the door shut and is told to onError', async () => {
+test('an authorize that throws or rejects refuses the request, and onError gets the error', async () => {
   const broken = new Error('the session store is down')
   const errors: unknown[] = []
   for (const authorize of [

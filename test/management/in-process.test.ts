@@ -51,7 +51,7 @@ test('gateway.api needs no credential and answers what HTTP sends', async () => 
   }
 })
 
-test('validates like HTTP, and rejects with an error that has a code and a status', async () => {
+test('gateway.api validates as over HTTP, and rejects with an error that has a code and a status', async () => {
   const { api } = openGateway()
   const invalid = (message: string) => ({ code: 'INVALID_REQUEST', status: 400, message })
   const untyped = (value: unknown) => value as { name: string; models: string[] } // as from JavaScript
@@ -112,7 +112,7 @@ test('a field that is undefined counts as absent', async () => {
   assert.equal(connection.providerSpecificData, { baseUrl: 'https://up.example' })
 })
 
-test("what it answers is the caller's own: changing it changes nothing here", async () => {
+test('gateway.api returns copies: changing them changes nothing in the gateway', async () => {
   const { api } = openGateway()
   await api.combos.create({ name: 'a', models: ['x'] })
   await api.connections.create({ provider: 'openai', providerSpecificData: { enabledModels: ['m'] } })

@@ -9,7 +9,7 @@ const test = suite('a key by its id')
 const secret = 'key-by-id-'.repeat(5)
 const open = (storage: Storage) => createGateway({ storage, logger: false, secret }).api.keys
 
-test('a key by its id is found without a look at the others, also where changes of others are not told', async () => {
+test('a key is found by its id without a read of others, also where the storage reports no changes', async () => {
   const { watch: _, ...silent } = memoryStorage()
   const reads: string[] = []
   const storage: Storage = {
@@ -41,7 +41,7 @@ test('a key by its id is found without a look at the others, also where changes 
   assert.not.ok(reads.includes('get'), 'a deleted one is not remembered')
 })
 
-test('a key by its id is found wherever it lies now', async () => {
+test('a key is found by its id wherever it is stored now', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   const { id } = await here.create({ name: 'one' })

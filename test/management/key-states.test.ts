@@ -88,7 +88,7 @@ test('a request under way while its key is paused does not bring it back', async
   assert.is(await models(door, key), 403)
 })
 
-test('a key made elsewhere a moment ago is found by its id, though what was read is still good', async () => {
+test('a key that another process has just made is found by its id, even while the cache is valid', async () => {
   const storage = unwatched()
   const here = openDoor({ storage })
   const elsewhere = openDoor({ storage })

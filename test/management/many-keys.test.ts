@@ -29,7 +29,7 @@ function counting(inner: Storage) {
   return { storage, counts }
 }
 
-test('one more costs the same however many there are', async () => {
+test('making a key costs the same however many there are', async () => {
   const { storage, counts } = counting(memoryStorage())
   const keys = open(storage)
   await keys.create({ name: 'first' })
@@ -39,7 +39,7 @@ test('one more costs the same however many there are', async () => {
   assert.equal(await namesOf(keys), ['first', ...Array.from({ length: 50 }, (_, made) => String(made))])
 })
 
-test('those made at once are each listed once, by whoever made them and by others', async () => {
+test('keys that are made at once are each listed once, by every process', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   await Promise.all([namesOf(here), namesOf(elsewhere)])
@@ -48,7 +48,7 @@ test('those made at once are each listed once, by whoever made them and by other
   for (const keys of [here, elsewhere, open(storage)]) assert.equal((await namesOf(keys)).sort(), [...names].sort())
 })
 
-test('those made by turns in two gateways that hear of each other are listed in the order of creation', async () => {
+test('keys that are made by turns in two gateways with a watched storage are listed in the order of creation', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   const names = Array.from({ length: 20 }, (_, made) => String(made))
@@ -56,7 +56,7 @@ test('those made by turns in two gateways that hear of each other are listed in 
   for (const keys of [here, elsewhere, open(storage)]) assert.equal(await namesOf(keys), names)
 })
 
-test('a change elsewhere at any moment of an insertion is seen', async () => {
+test('a change of another process at any moment of an insertion is seen', async () => {
   const storage = memoryStorage()
   const [here, elsewhere] = [open(storage), open(storage)]
   for (let delay = 0; delay < 40; delay++) {
@@ -72,7 +72,7 @@ test('a change elsewhere at any moment of an insertion is seen', async () => {
   }
 })
 
-test('one whose writing failed is listed if it was written all the same', async () => {
+test('a key whose write has failed is listed if it was written nevertheless', async () => {
   const inner = memoryStorage()
   let fails = false
   const storage: Storage = {
@@ -96,7 +96,7 @@ test('one whose writing failed is listed if it was written all the same', async 
   assert.equal(await namesOf(keys), ['good', 'lost', 'next'])
 })
 
-test('pausing, renaming and deleting one reads no others where changes of others are told', async () => {
+test('pausing, renaming and deleting a key reads no others where the storage reports changes', async () => {
   await inFolder(async (path) => {
     const { storage, counts } = counting(fileStorage({ path, logger: false }))
     const other = fileStorage({ path, logger: false })
@@ -119,7 +119,7 @@ test('pausing, renaming and deleting one reads no others where changes of others
   })
 })
 
-test('a change elsewhere at any moment of one here is seen, also by who lists meanwhile', async () => {
+test('a change of another process at any moment of a change in this one is seen, also by a list at that time', async () => {
   for (const late of [
     { list: 90, write: 30 },
     { list: 5, write: 120 },
@@ -146,7 +146,7 @@ test('a change elsewhere at any moment of one here is seen, also by who lists me
   }
 })
 
-test('let others get their turn while they are read', async () => {
+test('reading many keys yields to other work', async () => {
   const storage = memoryStorage()
   const keys = open(storage)
   const { id } = await keys.create({ name: 'one' })
@@ -156,7 +156,7 @@ test('let others get their turn while they are read', async () => {
   assert.ok((await turnsDuring(() => keys.get('unknown').catch(() => {}))) >= 8, 'twice, a thousand at a time')
 })
 
-test('let others get their turn while they are listed', async () => {
+test('listing many keys yields to other work', async () => {
   const keys = open(memoryStorage())
   await Promise.all(Array.from({ length: 640 }, (_, made) => keys.create({ name: String(made) })))
   await keys.list()

@@ -23,7 +23,7 @@ function losing() {
   }
 }
 
-test('a storage that lets no write win is an error with a name at every change, and never a wait without end', async () => {
+test('every change at a storage that refuses each write as a lost race ends with an error with a code', async () => {
   const { storage, lose } = losing()
   const { api } = openDoor({ storage }).gateway
   const key = await api.keys.create({ name: 'mine' })
@@ -48,7 +48,7 @@ test('a storage that lets no write win is an error with a name at every change, 
   }
 })
 
-test('a storage that lets no write win is told from a hundred writers at once, who all come through', async () => {
+test('a hundred writers at once all succeed, unlike those at a storage that refuses each write', async () => {
   const { gateway } = openDoor()
   const writers = Array.from({ length: 100 }, (_, at) =>
     gateway.api.settings.update({ cloudUrl: `https://${at}.example` }),

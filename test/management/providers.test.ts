@@ -84,7 +84,7 @@ test('a compatible provider is shown with the format of its kind', async () => {
   }
 })
 
-test('how connections are chosen among is kept, shown and replaced', async () => {
+test('the strategy among connections is stored, shown and replaced', async () => {
   const { expect } = openDoor({ catalog: { one: { name: 'One' }, two: {} } })
   const set = async (id: string, body: object) => pick(await expect(200, 'PUT', `/api/providers/${id}`, body))
   const pick = ({ id, name, strategy, stickyLimit }: Pick<Provider, 'id' | 'name' | 'strategy' | 'stickyLimit'>) => ({
@@ -103,7 +103,7 @@ test('how connections are chosen among is kept, shown and replaced', async () =>
   assert.equal(await listed(), [after, untouched])
 })
 
-test('a provider outside the catalog can be told so once it is connected, and is shown from then on', async () => {
+test('a provider outside the catalog can have a strategy once it is connected, and is then shown', async () => {
   const { expect, refuses } = openDoor({ catalog: {} })
   const put = ['PUT', '/api/providers/mine', { strategy: 'random' }] as const
   await refuses(404, 'Provider not found', [...put])

@@ -65,7 +65,7 @@ const seed = async ({ api }: ReturnType<typeof open>) => {
   await api.settings.update({ requireApiKey: true, cloudUrl: 'https://cloud.example/v1' })
 }
 
-test('the same calls a second time write nothing and reset nothing', async () => {
+test('the same calls, made a second time, write nothing and reset nothing', async () => {
   const world = open()
   await seed(world)
   assert.ok(world.written().length > 8)
@@ -179,7 +179,7 @@ test('a combo is found by its id, or by its name, and keeps what is not given', 
   assert.equal(written(), [])
 })
 
-test('an identical put of a combo keeps its turn, a change begins anew', async () => {
+test('an identical put of a combo keeps its turn, and a change lets it start again', async () => {
   const asked: string[] = []
   const upstream = fakeUpstream(({ body }) => {
     asked.push(JSON.parse(body).model)
@@ -280,7 +280,7 @@ test('a custom model is created, and its type changed', async () => {
   assert.equal(written(), [])
 })
 
-test('a record that was changed in the storage is not confirmed by a put that does not say so', async () => {
+test('a record that was changed in the storage is not confirmed by a put without isActive', async () => {
   const { api, storage, status } = open()
   await api.settings.update({ requireApiKey: true })
   const { key } = await api.keys.put({ name: 'app', key: VALUE, isActive: false })

@@ -40,7 +40,7 @@ test('a round-robin combo goes on with the next model', async () => {
 })
 
 for (const change of [{}, { name: '' }, { name: 'pool' }, { strategy: 'round-robin' }, { models: ['up/1', 'up/2'] }]) {
-  test(`a PUT of ${JSON.stringify(change)} makes it start at the first model again`, async () => {
+  test(`after a PUT of ${JSON.stringify(change)} a combo starts at its first model again`, async () => {
     const { turn, expect, path } = await doorWithPool()
     assert.is(await turn(), '1')
     await expect(200, 'PUT', path, change)
@@ -57,7 +57,7 @@ test('a renamed combo starts at the first model under its new name, and a later 
   assert.is(await turn('pool'), '7')
 })
 
-test('a rename resets the new name as well, whatever had it before', async () => {
+test('a rename resets the rotation of the new name as well', async () => {
   const { turn, expect, path, storage, clock } = await doorWithPool()
   const models = ['up/7', 'up/8']
   const old = await expect(201, 'POST', '/api/combos', { name: 'ring', models, strategy: 'round-robin' })

@@ -51,7 +51,7 @@ test('rules survive a change of another setting, and a restart', async () => {
   )
 })
 
-test('rules in the storage that no release would write are passed over', async () => {
+test('rules in the storage that no release would write are ignored', async () => {
   const storage = memoryStorage()
   const first = openDoor({ storage })
   await first.expect(200, 'PATCH', '/api/settings', { maxAttempts: 2 })

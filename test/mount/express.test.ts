@@ -129,7 +129,7 @@ for (const name of ['express', 'express4']) {
     assert.match(await post(`${url}/ai/v1`, '{}'), /Mount the gateway before whatever reads it\. In Fastify/)
   })
 
-  test('a path that is not the gateway\u2019s goes on, with its body unread', async () => {
+  test('a path that is not the gateway\u2019s goes to the next handler, with its body unread', async () => {
     const app = express()
     app.use(toExpressHandler(echo))
     app.use(express.text({ type: '*/*' }))
@@ -139,7 +139,7 @@ for (const name of ['express', 'express4']) {
     assert.is(await response.text(), 'host: kept')
   })
 
-  test('a target that is no path goes on when it lies outside the base path, and is refused inside', async () => {
+  test('a target that is no path goes to the next handler outside the base path, and is refused inside', async () => {
     const app = express()
     app.use(toExpressHandler({ ...echo, basePath: '/ai' }))
     app.use((_, res) => res.end('host'))
@@ -154,7 +154,7 @@ for (const name of ['express', 'express4']) {
     assert.match(await ask('/host', 'a/b'), /host$/)
   })
 
-  test('streams each chunk as it comes, and hears of a client that leaves', async () => {
+  test('each chunk is sent as it comes, and the gateway is informed when the client disconnects', async () => {
     const body = source()
     const app = express()
     app.use(

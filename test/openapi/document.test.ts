@@ -19,7 +19,7 @@ function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
 
 const operationsOf = ({ paths }: OpenApiDocument) => Object.values(paths).flatMap((methods) => Object.values(methods))
 
-test('it is valid OpenAPI 3.1', async () => {
+test('the description is valid OpenAPI 3.1', async () => {
   const validator = new Validator()
   const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(await describe())))
   assert.ok(valid, JSON.stringify(errors))
@@ -93,7 +93,7 @@ test('the description is served under the guard of /api, and is the same in proc
   assert.equal([status, headers.get('content-type')], [200, 'application/json'])
 })
 
-test('its server is the base path, and its version that of the package', async () => {
+test('the server of the description is the base path, and its version that of the package', async () => {
   const at = async (basePath: string) => (await openDoor({ basePath }).gateway.api.openapi()).servers
   assert.equal(await at(''), [{ url: '/' }])
   assert.equal(await at('/ai/'), [{ url: '/ai' }])
@@ -102,7 +102,7 @@ test('its server is the base path, and its version that of the package', async (
   assert.is((await gateway.api.openapi()).info.version, Reflect.get(body, 'version'))
 })
 
-test('it asks for a credential where the guard does', async () => {
+test('the description demands a credential where the guard does', async () => {
   const openTo = async (management: Parameters<typeof createGateway>[0]['management']) => {
     const { api } = createGateway({ storage: memoryStorage(), logger: false, ...(management && { management }) })
     const { paths } = await api.openapi()
@@ -115,7 +115,7 @@ test('it asks for a credential where the guard does', async () => {
   assert.equal(await openTo({ dangerouslyAllowUnauthenticated: true }), [])
 })
 
-test('what a caller changes in it stays with that caller', async () => {
+test('the description is a copy for each caller', async () => {
   const { api } = openDoor().gateway
   const one = await api.openapi()
   for (const inner of [...objectsIn(one)]) inner.changed = true

@@ -42,7 +42,7 @@ test('lists and single models have the form of each format', async () => {
   }
 })
 
-test('the list of OpenAI clients is that of the specification', async () => {
+test('the list of OpenAI clients has the members object and data, and entries with four fields', async () => {
   const { gateway } = await openWorld({ connections: ['one'], combos: { fast: ['one/m'] } })
   const body = await (await gateway.fetch(new Request('http://gateway/v1/models'))).json()
   const [entry] = body.data

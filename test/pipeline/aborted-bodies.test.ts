@@ -5,7 +5,7 @@ import { openWorld, token } from './support/world.ts'
 
 const test = suite('a client that leaves before its body is here')
 
-test('a client that is gone before its body is here causes no call', async () => {
+test('a client that disconnects before its body has arrived causes no call', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   const abort = new AbortController()
@@ -44,7 +44,7 @@ for (const path of ['/v1/chat/completions', '/api/keys']) {
     return new Request(`http://gateway${path}`, init)
   }
 
-  test(`${path}: a client that leaves while a small body is under way is not waited for`, async () => {
+  test(`${path}: a request ends at once when the client disconnects while a small body arrives`, async () => {
     const world = await openWorld()
     const abort = new AbortController()
     const request = stalled(abort.signal, () => {})

@@ -37,7 +37,7 @@ const phases: Record<string, Answering> = {
 
 for (const [route, [path, body]] of Object.entries(routes)) {
   for (const [phase, answer] of Object.entries(phases)) {
-    test(`${route}, ${phase}: takes the call to the provider with it, and no other is made`, async () => {
+    test(`${route}, ${phase}: a client that disconnects ends the call to the provider, and no other is made`, async () => {
       const { up, world, abort, init, called } = await leaving(answer)
       const asked = world.post(path, body, init)
       await called()
@@ -136,7 +136,7 @@ test('a client that leaves while the storage is slow causes no call', async () =
   assert.equal(world.told.attempts, [])
 })
 
-test('a fetch that ignores its signal keeps nobody waiting, and what it brings late is given up', async () => {
+test('a fetch that ignores its signal delays no request, and its late response is cancelled', async () => {
   let bring: (response: Response) => void = () => {}
   let cancelled = false
   const late = new ReadableStream({
@@ -176,7 +176,7 @@ test('a fetch that ignores its signal keeps nobody waiting, and what it brings l
   assert.ok(source, 'a body is given up as well')
 })
 
-test('1,000 clients that leave at any time leave no call open', async () => {
+test('after 1,000 clients have disconnected at any time no call is open', async () => {
   const waits = [never, ...Object.values(phases), () => sse(chatEvents().slice(0, 3), 'hang')]
   const up = fakeUpstream((call, nth) => (waits[nth % waits.length] ?? never)(call, nth))
   const world = await openWorld({ fetch: up, combos })

@@ -61,12 +61,12 @@ test('pages of allowed origins read answers, streams and errors, and the headers
   assert.equal(corsOf(list), READABLE)
 })
 
-test('pages of allowed origins include an extension', async () => {
+test('an allowed origin may be that of a browser extension', async () => {
   const response = await (await open()).chat({}, { headers: { origin: 'chrome-extension://abcdefgh' } })
   assert.is(response.headers.get('access-control-allow-origin'), 'chrome-extension://abcdefgh')
 })
 
-test('pages of allowed origins do not include others, by however little they differ', async () => {
+test('origins that differ slightly from allowed ones are refused', async () => {
   const { chat, gateway } = await open()
   for (const origin of [OTHER, 'https://app.example:444', 'http://app.example', `${APP}.evil.example`, 'null', '']) {
     assert.equal(corsOf(await gateway.fetch(preflight(origin))), {}, origin)
@@ -82,7 +82,7 @@ test('pages of allowed origins may not manage the gateway', async () => {
   assert.equal(corsOf(response), {})
 })
 
-test('change nothing of what the model list says to any page', async () => {
+test('allowed origins do not change the headers of the model list, which every page may read', async () => {
   const { gateway } = await open()
   const response = await gateway.fetch(preflight(OTHER, '/v1/models'))
   assert.equal(corsOf(response), {

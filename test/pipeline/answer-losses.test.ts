@@ -104,7 +104,7 @@ test('losses of a stream are counted, and their names are cut: a provider may ma
 })
 
 for (const [name, { create, format }] of Object.entries(clients))
-  test(`losses of a stream are passed over by ${name}`, async () => {
+  test(`the comment with the losses of a stream is ignored by ${name}`, async () => {
     const from = otherThan(format)
     const { world, fetch } = await openBefore(
       from,

@@ -94,7 +94,7 @@ test('an answer in a JSON array that ends before its last chunk is a stream that
   }
 })
 
-test('an answer in a JSON array that says nothing, or is of no chunks, is no answer', async () => {
+test('a JSON array without content, or without chunks, is no answer', async () => {
   for (const text of ['[]', '[1,"{}",[{}]]', '[{},{}]', '[[[[]]]]', '[', `[${'"'}`])
     for (const stream of [false, true])
       for (const type of types)
@@ -124,7 +124,7 @@ for (const [status, outcome] of [
           }
   })
 
-test('an answer in a JSON array that stands in an event of a stream, before its first word or behind it, is what it says', async () => {
+test('a JSON array in an event of a stream, before or after the first content, is read by its elements', async () => {
   const error = `data: ${JSON.stringify([{ error: { code: 429, message: 'Slow down.', status: 'SO' } }])}\n\n`
   const messages = [{ role: 'user', content: 'Hi' }]
   for (const path of ['/v1/chat/completions', '/v1/messages']) {

@@ -78,7 +78,7 @@ for (const [given, wanted] of Object.entries(rewritten)) {
 
 /** What the client has asked for itself, and what no provider takes, which it is the provider's to say. */
 for (const given of ['{ "include_usage" :true}', '{"include_usage":1}', '"all"', '[]']) {
-  test(`the usage of a stream is the client's own matter where its stream_options are ${given}`, async () => {
+  test(`the usage of a stream is not requested in addition where the stream_options of the client are ${given}`, async () => {
     const { up, world } = await open()
     const body = sent(`, "stream_options":${given}`)
     const response = await world.post(chat, body)
@@ -156,7 +156,7 @@ test('the usage of a stream is kept back only where it is all that an event hold
   assert.is(world.told.usages[0]?.inputTokens, 7)
 })
 
-test('the usage of a stream does not hide that a stream breaks off behind it', async () => {
+test('the usage of a stream does not hide that the stream breaks off after it', async () => {
   const { world } = await open(() => sse([...events.slice(0, -1)], 'error'))
   const text = await (await world.post(chat, sent())).text()
   assert.ok(text.startsWith(withoutUsage.replace('data: [DONE]\n\n', '')))
@@ -174,7 +174,7 @@ test('the usage of a stream does not hide that a stream ends before its answer i
   assert.match(text, /"code":"upstream_cut"/)
 })
 
-test('the usage of a stream does not hide an error behind it, in the same piece or the next, nor one that it comes with', async () => {
+test('the usage of a stream does not hide an error in the same event, the same chunk or the next one', async () => {
   const error = 'data: {"error":{"message":"Overloaded","code":503}}\n\n'
   const both = `data: {"choices":[],"usage":{"prompt_tokens":7},"error":{"message":"Overloaded","code":503}}\n\n`
   const first = chatChunk({ content: 'Hi' })

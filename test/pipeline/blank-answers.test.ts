@@ -187,7 +187,7 @@ const answeredStreams: readonly (readonly [Name, string[]])[] = [
 ]
 
 for (const [name, body] of blank)
-  test(`an answer that says nothing goes to the next target, and to the client when that says no more: ${name}, ${JSON.stringify(body)}`, async () => {
+  test(`after an empty answer the next target is tried, and the client gets it when that one is empty too: ${name}, ${JSON.stringify(body)}`, async () => {
     for (const stream of [false, true]) {
       const { status, text, attempts } = await ask(name, () => json(body), stream)
       assert.equal(
@@ -201,13 +201,13 @@ for (const [name, body] of blank)
   })
 
 for (const [name, body] of answered)
-  test(`an answer that says nothing is none that says why, or anything else: ${name}, ${JSON.stringify(body)}`, async () => {
+  test(`an answer that gives a reason, or has any content, is not empty: ${name}, ${JSON.stringify(body)}`, async () => {
     const { status, attempts } = await ask(name, () => json(body), false)
     assert.equal([status, attempts.length, attempts[0]?.outcome], [200, 1, 'answered'])
   })
 
 for (const [name, events] of blankStreams)
-  test(`an answer that says nothing goes to the next target as a stream, and to the client when that says no more: ${name}, ${events.join('')}`, async () => {
+  test(`after an empty stream the next target is tried, and the client gets it when that one is empty too: ${name}, ${events.join('')}`, async () => {
     for (const chunks of [events, [events.join('')]]) {
       const { status, attempts, text } = await ask(name, () => sse(chunks), true)
       assert.equal(
@@ -220,13 +220,13 @@ for (const [name, events] of blankStreams)
   })
 
 for (const [name, events] of answeredStreams)
-  test(`an answer that says nothing is none as a stream that says anything: ${name}, ${events.join('')}`, async () => {
+  test(`a stream with any content is not empty: ${name}, ${events.join('')}`, async () => {
     const { status, attempts, text } = await ask(name, () => sse(events), true)
     assert.equal([status, attempts.length, attempts[0]?.outcome], [200, 1, 'answered'])
     assert.is(text, events.join(''))
   })
 
-test('an answer that says nothing is the right one for a completion that was asked for as before chats', async () => {
+test('an empty answer to a legacy completion is a good answer', async () => {
   const whole = { choices: [{ index: 0, text: '', finish_reason: 'stop' }] }
   for (const stream of [false, true]) {
     const world = await openWorld({ fetch: fakeUpstream(() => (stream ? sse([data(whole), DONE]) : json(whole))) })

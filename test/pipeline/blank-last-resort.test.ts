@@ -67,7 +67,7 @@ for (const stream of [false, true]) {
     assert.equal(told.errors, [])
   })
 
-  test(`an answer that says nothing is the last one of several: ${what}`, async () => {
+  test(`the client gets the last of several empty answers: ${what}`, async () => {
     const { world, ask, seen } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
     const response = await ask('pair', stream)
     assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content'])
@@ -75,7 +75,7 @@ for (const stream of [false, true]) {
     assert.equal([world.told.usages.length, world.told.usages[0]?.provider], [1, 'two'])
   })
 
-  test(`an answer that says nothing is the last one of several keys: ${what}`, async () => {
+  test(`the client gets the last empty answer of several keys: ${what}`, async () => {
     let calls = 0
     const connections = [{ provider: 'one' }, { provider: 'one', apiKey: 'another-key' }]
     const { ask, seen } = await open({ one: () => blank(String(++calls), stream) }, { connections })
@@ -88,7 +88,7 @@ for (const stream of [false, true]) {
     ['before', { one: () => json({ error: { message: 'Down' } }, 503), two: () => blank('b', stream) }],
     ['behind', { one: () => blank('a', stream), two: () => json({ error: { message: 'Down' } }, 503) }],
   ] satisfies [string, Behaviour][])
-    test(`an answer that says nothing is a failure beside another one, ${order} it: ${what}`, async () => {
+    test(`an empty answer is a failure when another target has failed ${order} it: ${what}`, async () => {
       const { ask, world, standing } = await open(behaviour)
       const response = await ask('pair', stream)
       assert.is(response.status, 502)
@@ -99,7 +99,7 @@ for (const stream of [false, true]) {
       assert.is((await standing()).filter(({ level }) => level === 'model').length, 2)
     })
 
-  test(`an answer that says nothing is held against nobody, however often a client gets it: ${what}`, async () => {
+  test(`an empty answer that clients get does not count against its target: ${what}`, async () => {
     const { ask, seen, standing, up } = await open({ one: () => blank('a', stream), two: () => blank('b', stream) })
     for (let turn = 0; turn < 5; turn++) {
       assert.equal(seen(await ask('one/m', stream)), [200, 'one/m', 'one/m=200:content'])
@@ -109,7 +109,7 @@ for (const stream of [false, true]) {
     assert.is(up.calls.length, 15)
   })
 
-  test(`an answer that says nothing is held against a model beside one that says more: ${what}`, async () => {
+  test(`an empty answer counts against its model when another target has answered with content: ${what}`, async () => {
     const { ask, seen, standing, world } = await open({ one: () => blank('a', stream) })
     const more = { model: 'pair' }
     for (let turn = 0; turn < 5; turn++)
@@ -120,7 +120,7 @@ for (const stream of [false, true]) {
   })
 }
 
-test('an answer that says nothing is what the client gets beside a key that cannot be opened, with which nobody was called', async () => {
+test('the client gets an empty answer when the only other connection has a key that cannot be opened', async () => {
   const one = () => blank('a')
   for (const model of ['pair', 'riap']) {
     const storage = memoryStorage()
@@ -135,7 +135,7 @@ test('an answer that says nothing is what the client gets beside a key that cann
   }
 })
 
-test('an answer that says nothing ends the cooldown of a target that it probes', async () => {
+test('an empty answer to a probe ends the cooldown of its target', async () => {
   let isDown = true
   const { ask, seen, world } = await open({ one: () => (isDown ? json({ error: {} }, 500) : blank('a')) })
   for (let turn = 0; turn < 3; turn++) await ask('one/m')
@@ -145,7 +145,7 @@ test('an answer that says nothing ends the cooldown of a target that it probes',
   assert.equal(seen(await ask('pair')), [200, 'two/m', 'one/m=200:content, two/m=200'])
 })
 
-test('an answer that says nothing gives its probe back when the client leaves before another has answered', async () => {
+test('a probe with an empty answer is given back when the client disconnects before another target has answered', async () => {
   let isDown = true
   const abort = new AbortController()
   const { ask, seen, world, up } = await open({
@@ -164,7 +164,7 @@ test('an answer that says nothing gives its probe back when the client leaves be
   assert.equal(seen(await ask('one/m')), [200, 'one/m', 'one/m=200:content'])
 })
 
-test('an answer that says nothing follows the signs of life of a stream that had to begin before it', async () => {
+test('an empty answer follows the keep-alives of a stream that had to begin before it', async () => {
   const { world } = await open({ one: () => world.clock.sleep(20_000).then(() => blank('a', true)) })
   const asked = world.messages({ model: 'one/m', stream: true, messages: [{ role: 'user', content: 'Hi' }] })
   await world.clock.advance(15_000)
@@ -176,7 +176,7 @@ test('an answer that says nothing follows the signs of life of a stream that had
   assert.equal([world.told.usages[0]?.inputTokens, world.told.requests[0]?.status], [7, 200])
 })
 
-test('an answer that says nothing is an array for a client that reads one', async () => {
+test('an empty answer is an array for a client that reads arrays', async () => {
   const chunk = { candidates: [{ content: { role: 'model' }, finishReason: 'STOP' }] }
   const up = fakeUpstream(() => sse([`data: ${JSON.stringify(chunk)}\n\n`]))
   const world = await openWorld({ fetch: up, connections: ['google'] })
@@ -185,14 +185,14 @@ test('an answer that says nothing is an array for a client that reads one', asyn
   assert.equal([response.status, await response.json()], [200, [chunk]])
 })
 
-test('an answer that says nothing says that there are others that were not tried', async () => {
+test('an empty answer has a header that names targets which were not tried', async () => {
   const one = () => blank('a')
   const { ask, seen } = await open({ one, two: one }, { limits: { maxAttempts: 2 } })
   const response = await ask('all')
   assert.equal(seen(response), [200, 'two/m', 'one/m=200:content, two/m=200:content, stopped=max-attempts'])
 })
 
-test('an answer that says nothing leaves the turn of a round-robin where it is', async () => {
+test('an empty answer does not move the turn of a round-robin', async () => {
   const one = () => blank('a')
   const turns = { strategy: 'round-robin' as const, models: ['one/m', 'two/m'] }
   const { ask, up } = await open({ one, two: one }, { combos: { turns } })
@@ -210,7 +210,7 @@ for (const [what, answer] of [
   ['a role and an end mark', () => sse([chatChunk({ role: 'assistant', content: '' }), 'data: [DONE]\n\n'])],
   ['an early end', () => sse([chatChunk({ role: 'assistant', content: '' })])],
 ] satisfies [string, Answering][])
-  test(`an answer that says nothing is none that is broken: ${what}`, async () => {
+  test(`a broken answer is not an empty one: ${what}`, async () => {
     for (const stream of [false, true]) {
       const { ask, world } = await open({ one: answer })
       const response = await ask('one/m', stream)
@@ -219,7 +219,7 @@ for (const [what, answer] of [
     }
   })
 
-test('an answer that says nothing is a failure when it cannot be put into the form that was asked for', async () => {
+test('an empty answer is a failure when it cannot be converted to the requested form', async () => {
   const said = { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }
   const world = await openWorld({ fetch: fakeUpstream(() => json({ id: 'a', choices: [said] })) })
   const response = await world.chat({ messages: 'Hi', stream: true })

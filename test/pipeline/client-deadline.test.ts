@@ -7,7 +7,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('the time that a client gives')
 
-test('x-signalbox-timeout-ms: the client waits that long for all attempts together, and the upstream is told', async () => {
+test('x-signalbox-timeout-ms: the limit holds for all attempts together, and the upstream call ends with it', async () => {
   for (const stream of [false, true]) {
     const clock = fakeClock()
     const up = fakeUpstream(never)
@@ -86,7 +86,7 @@ test('x-signalbox-timeout-ms: an answer in time, or a stream that has begun, is 
   assert.is(clock.pending(), 0)
 })
 
-test('x-signalbox-timeout-ms: no timer is left of it when there is an answer, or a stream has begun', async () => {
+test('x-signalbox-timeout-ms: its timer ends with the answer, or when a stream has begun', async () => {
   const clock = fakeClock()
   const up = fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())))
   const world = await openWorld({ fetch: up, limits, clock })

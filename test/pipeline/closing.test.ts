@@ -23,7 +23,7 @@ test('new requests get 503 in the format of the caller', async () => {
   assert.equal(world.told.errors, [])
 })
 
-test('a request whose route is still being looked for is answered 503, or waited for', async () => {
+test('a request without a route yet is answered with 503, or finished, when the gateway closes', async () => {
   for (let turns = 0; turns < 40; turns++) {
     let isClosed = false
     const served: boolean[] = []
@@ -42,7 +42,7 @@ test('a request whose route is still being looked for is answered 503, or waited
   }
 })
 
-test('requests under way are waited for', async () => {
+test('close waits for requests under way', async () => {
   let answer: (response: Response) => void = () => {}
   const up = fakeUpstream(
     () =>
@@ -94,7 +94,7 @@ for (const stream of [false, true]) {
 }
 
 for (const reading of ['is waiting', 'is elsewhere']) {
-  test(`when the grace is over, a stream ends with an error, never clean, also when its client ${reading}`, async () => {
+  test(`when the grace is over, a stream ends with an error, never normally, also when its client ${reading}`, async () => {
     const up = fakeUpstream(() => sse(chatEvents().slice(0, 3), 'hang'))
     const world = await openWorld({ fetch: up })
     const response = await world.chat({ stream: true })
@@ -115,7 +115,7 @@ for (const reading of ['is waiting', 'is elsewhere']) {
   })
 }
 
-test('a request that comes in the same turn is not served behind its back', async () => {
+test('a request that comes in the same turn as close is not served after it', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   const asked = world.chat({})
@@ -136,7 +136,7 @@ test('a request whose body does not come is not waited for beyond the grace', as
   await closing
 })
 
-test('settles what the hooks have begun, those of requests that it had to end as well', async () => {
+test('close waits for the work of hooks, also of requests that it had to end', async () => {
   let begun = 0
   let ended = 0
   const work = async () => {

@@ -57,7 +57,7 @@ test('each combo has a turn of its own; one that was not reached keeps it', asyn
   assert.is(await turns(2, 'other'), 'one,two')
 })
 
-test('combos lead to combos and aliases; what leads nowhere is passed over', async () => {
+test('combos lead to combos and aliases; names that lead to no target are skipped', async () => {
   const { turns } = await turning(
     { combos: { inner: ['gone/m', 'two/m'], turn: ['nothing', 'way', 'three/m'] }, aliases: { way: 'inner' } },
     ['two'],
@@ -154,7 +154,7 @@ test('a circle of combos or aliases, made by two writers at once, ends', async (
   for (const model of ['lonely', 'x', 'y', 'self']) assert.is((await world.chat({ model })).status, 404, model)
 })
 
-test('combos of a hundred combos, ten deep, cost no more than what there is of them', async () => {
+test('combos of a hundred combos, nested ten deep, take time in proportion to the number of combos', async () => {
   const level = (depth: number) => Array.from({ length: 100 }, () => `level${depth + 1}`)
   const combos = Object.fromEntries(Array.from({ length: 12 }, (_, depth) => [`level${depth}`, level(depth)]))
   const { world } = await written(combos)

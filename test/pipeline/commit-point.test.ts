@@ -128,7 +128,7 @@ for (const api of ['chat', 'anthropic'] as const) {
     assert.ok(seen.spare > 300 / STEP && seen.error > 250 / STEP && seen.clean > 2 / STEP, JSON.stringify(seen))
   })
 
-  test(`${api}: here and there in all recordings, in every way`, async () => {
+  test(`${api}: at some places in all recordings, in every way`, async () => {
     const recordings = recordedStreams().filter(({ api: its, read }) => its === api && read.ok)
     const seen = none()
     for (const [at, recording] of recordings.entries()) {

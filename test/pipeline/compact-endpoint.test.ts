@@ -92,7 +92,7 @@ test('the official client compacts a conversation, and goes on with any target',
   }
 })
 
-test('a conversation that is compacted again gives its summary to the next one, and keeps the words of the user', async () => {
+test('when a conversation is compacted again, the next summary includes the earlier one, and the words of the user are kept', async () => {
   const { world, sent } = await open()
   const first = (await answerOf(await world.post(PATH, { model: models.chat, input: conversation }))).output
   const input = [...(first as JsonObject[]), { role: 'user', content: 'Go on.' }]
@@ -154,7 +154,7 @@ test('a conversation that cannot be summarised by the gateway goes on to the nex
   assert.equal(up.providers, ['responses', 'openai'])
 })
 
-test('a 404 about the model is no reason to ask it for a summary', async () => {
+test('after a 404 about the model it is not asked for a summary', async () => {
   const error = { message: 'The model `m` does not exist.', type: 'invalid_request_error', code: 'model_not_found' }
   const { world, up } = await open(() => json({ error }, 404))
   const response = await world.post(PATH, { model: models.responses, ...asked })
@@ -163,7 +163,7 @@ test('a 404 about the model is no reason to ask it for a summary', async () => {
   assert.is(up.calls.length, 1)
 })
 
-test('a target that fails hands over to the next one', async () => {
+test('the next target is tried after one that fails', async () => {
   const { world, up } = await open(
     (call) => (call.provider === 'chat' ? json({ error: { message: 'down' } }, 500) : obliging(call, 1)),
     { combos: { chain: [models.chat, models.messages] } },
@@ -228,7 +228,7 @@ test('what refers to stored state is refused, and so is a request without an inp
   assert.is(up.calls.length, 0)
 })
 
-test('a client that leaves takes the call for the summary with it', async () => {
+test('the call for the summary ends when the client disconnects', async () => {
   const { world, up } = await open(never)
   const abort = new AbortController()
   const coming = world.post(PATH, { model: models.messages, ...asked }, { signal: abort.signal })
@@ -238,7 +238,7 @@ test('a client that leaves takes the call for the summary with it', async () => 
   assert.is(up.open, 0)
 })
 
-test('strict mode refuses no summary for what it leaves out of the conversation', async () => {
+test('strict mode does not refuse a summary because it leaves out parts of the conversation', async () => {
   const { world } = await open()
   const headers = { 'x-signalbox-strict': 'true' }
   await answerOf(await world.post(PATH, { model: models.messages, ...asked }, { headers }))

@@ -163,7 +163,7 @@ test('each call of an attempt has the time of one, and a summary that takes too 
   assert.is(up.open, 0)
 })
 
-test('a stream shows a sign of life while the conversation is summarised', async () => {
+test('a stream has keep-alives while the conversation is summarised', async () => {
   const { world, up } = await open(never)
   const coming = world.post(PATH, { model: models.messages, stream: true, ...managed(40) })
   while (up.calls.length === 0) await world.clock.advance(0)

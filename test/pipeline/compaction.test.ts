@@ -172,7 +172,7 @@ test('the last message of the user is kept, however large, and earlier ones up t
   assert.equal(await kept(10_000), ['fourth', 'fifth'])
 })
 
-test('the threshold counts what a compaction has left of the conversation', async () => {
+test('the threshold counts only the conversation since the last compaction', async () => {
   const { world, up } = await open()
   const { encrypted_content } = compactionIn(
     await outputOf(await world.post(PATH, { model: models.chat, ...triggered })),

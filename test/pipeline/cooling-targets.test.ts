@@ -16,7 +16,7 @@ async function cooling(options: Parameters<typeof failing>[0] = {}) {
   return opened
 }
 
-test('a cooling target gets the attempt that is left when the other one fails', async () => {
+test('a cooling target gets the remaining attempt when the other target fails', async () => {
   const { down, ask } = await cooling()
   delete down.one
   down.two = refused(500)
@@ -54,7 +54,7 @@ test('a wait that the provider asked for is kept when the other target fails', a
 })
 
 for (const status of [401, 404])
-  test(`a target refused with ${status} gets no attempt when the other one fails, as none would help`, async () => {
+  test(`a target that was refused with ${status} gets no attempt when the other target fails, since none would help`, async () => {
     const { down, ask } = await failing()
     down.one = () => json({ error: { message: 'no', code: status === 404 ? 'model_not_found' : 'no' } }, status)
     await ask()
@@ -87,7 +87,7 @@ test('a connection that is refused once is passed over at once, and called again
   )
 })
 
-test('the failure of a last resort that may be chance fails none of those that waited for it', async () => {
+test('a failure of the last resort that may be chance does not fail the requests that waited for it', async () => {
   const clock = fakeClock()
   const answers = [refused(429, { 'retry-after': '5' }), refused(503)]
   let release = () => {}

@@ -69,7 +69,7 @@ for (const client of ['claude', 'responses', 'google'] as const) {
       for (const said of ['Be brief.', 'Hi']) assert.ok(up.calls[0]?.body.includes(said))
     })
 
-  test(`a client of ${client} reads an estimate of what nobody counts`, async () => {
+  test(`a client of ${client} reads an estimate where the target cannot count`, async () => {
     const { up, response, body, warning } = await count(client, 'chat/m')
     assert.equal([response.status, warning, up.calls.length], [200, 'estimated:input_tokens', 0])
     assert.equal(Object.keys(body), Object.keys(clients[client].reads))
@@ -102,7 +102,7 @@ test('a whole request within names the model as its provider does, and stays as 
   assert.is(up.calls.at(-1)?.body, bare)
 })
 
-test('only what a count takes is asked of the provider', async () => {
+test('a request to count has only the fields that the provider accepts for it', async () => {
   const asked = async (provider: keyof typeof counters) => {
     const client = provider === 'claude' ? 'responses' : 'claude'
     const { up } = await count(client, `${provider}/m`)
@@ -113,7 +113,7 @@ test('only what a count takes is asked of the provider', async () => {
   assert.equal(await asked('google'), ['generateContentRequest'])
 })
 
-test('a provider that refuses to count is no reason to guess', async () => {
+test('when a provider refuses to count a request, the tokens are not estimated', async () => {
   const { response, body } = await count('google', 'claude/m', () =>
     json({ type: 'error', error: { type: 'invalid_request_error', message: 'messages: at least one' } }, 400),
   )

@@ -8,7 +8,7 @@ const test = suite('the bodies of errors')
 
 const combos = { chain: ['one/m', 'two/m'] }
 
-test('one that drips is known by its status, and waits five seconds at most', async () => {
+test('an error body that arrives slowly is awaited for five seconds, and then reported by its status', async () => {
   const clock = fakeClock()
   const blanks = Array.from({ length: 1_000 }, () => ' ')
   const drip = () => new Response(bodyOf(slowly(clock, ['{"error":{"message":"x"}}', ...blanks], 100)), { status: 503 })
@@ -25,7 +25,7 @@ test('one that drips is known by its status, and waits five seconds at most', as
   assert.is(up.open, 0)
 })
 
-test('one that is large is read to 64 kB, which say as much as they can', async () => {
+test('a large error body is read up to 64 kB', async () => {
   const said = `maximum context length is 8000 tokens. You said: ${'x'.repeat(10_000)}`
   const up = fakeUpstream((_, nth) =>
     nth === 1 ? new Response(bodyOf(Array.from({ length: 100 }, () => said)), { status: 400 }) : json(chatAnswer()),

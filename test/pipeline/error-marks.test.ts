@@ -25,6 +25,6 @@ for (const text of [
   'terror',
   'an error',
 ])
-  test(`marks of an error among events are none: ${text}`, () => {
+  test(`texts that look like a mark of an error among events are none: ${text}`, () => {
     for (let before = 0; before < 4; before++) assert.is(speaks(`${'x'.repeat(before)}${text}`), false)
   })

@@ -58,4 +58,5 @@ const ofClient: Refusal[] = [
 ]
 
 for (const [what, status, body] of ofClient)
-  test(`${status} for ${what}: nothing of the account`, () => assert.is(told(status, body).class, 'client'))
+  test(`${status} for ${what}: the error does not concern the account`, () =>
+    assert.is(told(status, body).class, 'client'))

@@ -197,7 +197,7 @@ const ofAddress: Refusal[] = [
 ]
 
 for (const [who, status, body] of ofAddress)
-  test(`${status} of ${who}: nobody's, for there is no such address`, () => {
+  test(`${status} of ${who}: the address does not exist`, () => {
     const failure = told(status, body)
     assert.is(failure.class, 'content')
     assert.match(failure.message, /status 404: it knows no such address\. Check the base URL/)

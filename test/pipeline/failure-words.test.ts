@@ -239,7 +239,7 @@ for (const words of [
 ])
   test(`403 that says only "${words}": the client's`, () => assert.is(told(403, openai(words)).class, 'client'))
 
-test('402 of OpenRouter for requests under way is a rate limit, and for one that is too dear alone it is of that request', () => {
+test('a 402 of OpenRouter about requests under way is a rate limit, and one about a too expensive request concerns that request', () => {
   const metadata = { limit_source: 'openrouter_in_flight_budget', reason: 'in_flight_budget_exhausted' }
   assert.is(told(402, { error: { code: 402, message: 'Retry later', metadata } }).class, 'rate-limit')
   const tooDear = { limit_source: 'openrouter_credits', reason: 'weight_exceeds_budget' }
@@ -257,13 +257,13 @@ test('an account without credit is reported as such, whatever the status', () =>
   assert.match(told(400, elsewhere).message, /may not call from here/)
 })
 
-test('a router without credit at the provider behind it still has ours', () => {
+test('an account is not out of credit when its router has no credit at the provider behind it', () => {
   const raw = JSON.stringify(openai('You exceeded your current quota', { code: 'insufficient_quota' }))
   const body = { error: { code: 429, message: 'Provider returned error', metadata: { raw, provider_name: 'OpenAI' } } }
   assert.is(told(429, body).class, 'rate-limit')
 })
 
-test('a limit that is called a quota is no matter of money', () => {
+test('a limit that is called a quota does not mean that credit is used up', () => {
   const body = google(
     429,
     'RESOURCE_EXHAUSTED',

@@ -135,7 +135,7 @@ test('an error as first event that is the fault of the client is answered at onc
   assert.equal(up.providers, ['one'])
 })
 
-test('the header shows what status came with what is no answer', async () => {
+test('the header with the attempts shows the status of a response that was no answer', async () => {
   for (const [answer, told] of [
     [html(200), '200:content'],
     [html(404), '404:content'],

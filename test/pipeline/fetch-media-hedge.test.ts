@@ -47,7 +47,7 @@ async function fetching() {
   }
 }
 
-test('the answer of the first does not wait for them, and ends their download', async () => {
+test('the answer of the first attempt does not wait for downloads of the second, and ends them', async () => {
   const { up, clock, response, answer } = await fetching()
   answer()
   assert.is((await response).headers.get('x-signalbox-target'), 'plain/m')
@@ -58,7 +58,7 @@ test('the answer of the first does not wait for them, and ends their download', 
   assert.is(clock.pending(), 0)
 })
 
-test('the second attempt begins once they are here', async () => {
+test('the second attempt begins when its media are downloaded', async () => {
   const { response, give, up, clock } = await fetching()
   give()
   assert.is((await response).headers.get('x-signalbox-target'), 'google/g')
@@ -66,14 +66,14 @@ test('the second attempt begins once they are here', async () => {
   assert.is(up.open, 0)
 })
 
-test('a first that fails meanwhile does not stop the second', async () => {
+test('a first attempt that fails during the download does not stop the second', async () => {
   const { response, give, answer } = await fetching()
   answer(500)
   give()
   assert.is((await response).headers.get('x-signalbox-target'), 'google/g')
 })
 
-test('a client that leaves takes both with it', async () => {
+test('both attempts end when the client disconnects', async () => {
   const { response, abort, up, clock } = await fetching()
   abort.abort()
   assert.is((await response).status, 499)

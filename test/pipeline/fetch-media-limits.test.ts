@@ -4,7 +4,7 @@ import { type Answering, bodyOf, never } from './support/upstream.ts'
 
 const test = suite('the limits of fetched media')
 
-test('an image that says that it is too large is not read', async () => {
+test('an image whose declared length is too large is not read', async () => {
   const { message, up } = await refusal(() => media(PNG, 'image/png', { 'content-length': `${20 * MIB + 1}` }))
   assert.match(message, 'larger than 20 MiB')
   assert.is(up.pulled, 0)
@@ -40,14 +40,14 @@ test('images that are too large together are refused', async () => {
   assert.is(up.open, 0)
 })
 
-test('one address that is named often counts as often', async () => {
+test('an address counts each time that it is named', async () => {
   const { world, fetched } = await openMedia(() => media(bodyOf(large()) as BodyInit, 'image/png'))
   const response = await world.chat(asked('google/g', image(), image(), image()))
   assert.match((await response.json()).error.message, 'all together are too large')
   assert.equal(fetched, [ADDRESS])
 })
 
-test('more than 20 are refused', async () => {
+test('more than 20 media of a request are refused', async () => {
   const { world } = await openMedia(png)
   const images = (count: number) =>
     Array.from({ length: count }, (_, at) => image(`https://images.example.com/${at}.png`))
@@ -57,7 +57,7 @@ test('more than 20 are refused', async () => {
   assert.match(error.message, 'more than 20')
 })
 
-test('at most 4 are fetched at once', async () => {
+test('at most 4 media are downloaded at once', async () => {
   const answers: (() => void)[] = []
   let most = 0
   let open_ = 0
@@ -93,7 +93,7 @@ for (const [phase, files] of Object.entries<Answering>({
     assert.is(world.clock.pending(), 0)
   })
 
-  test(`a client that leaves before the ${phase} takes the download with it`, async () => {
+  test(`the download ends when the client disconnects before the ${phase}`, async () => {
     const { up, world } = await openMedia(files)
     const abort = new AbortController()
     const response = world.chat(asked('google/g', image()), { signal: abort.signal })

@@ -28,7 +28,7 @@ test('at most 3 redirects are followed', async () => {
   assert.is(fetched.length, 4)
 })
 
-test('an image at an address of the inside is not asked for', async () => {
+test('an image at an address of the private network is not requested', async () => {
   const { message, fetched } = await refusal(png, image('https://user@127.1/a?token=s3cret'))
   assert.match(message, '"127.0.0.1": addresses with a user or a password are not fetched. Send it as base64.')
   assert.not.match(message, 's3cret')
@@ -77,13 +77,13 @@ test('a page of YouTube is no image', async () => {
   assert.equal(fetched, [])
 })
 
-test('fetches nothing when the host does not want it', async () => {
+test('media are not downloaded when the host has turned that off', async () => {
   const { message, fetched } = await refusal(png, image(), { fetchMedia: false })
   assert.match(message, 'the target cannot take images by their address.')
   assert.equal(fetched, [])
 })
 
-test('one that cannot be had ends the others, and those that wait are not asked for', async () => {
+test('a failed download ends the others, and waiting ones do not begin', async () => {
   const { world, up } = await openMedia(({ url }) =>
     url.pathname === '/2' ? new Response('no', { status: 404 }) : new Promise<Response>(() => {}),
   )

@@ -58,7 +58,7 @@ test('targets that take addresses get them', async () => {
   assert.equal(fetched, [])
 })
 
-test('the same address is asked once, and keeps what stands beside it', async () => {
+test('the same address is downloaded once, and the other fields of its parts are kept', async () => {
   const { world, sent, fetched } = await openMedia(png)
   const messages = [
     { role: 'user', content: [{ type: 'text', text: 'Look' }, image(), image(`${ADDRESS}#top`)] },
@@ -88,7 +88,7 @@ test('two targets of a combo download once', async () => {
   assert.equal(fetched, [ADDRESS, ADDRESS], 'but each request asks again')
 })
 
-test('what cannot be fetched goes to a target that takes addresses', async () => {
+test('a request whose media cannot be downloaded goes to a target that accepts addresses', async () => {
   const combos = { both: ['google/g', 'plain/m'] }
   const { world, sent } = await openMedia(() => new Response('no', { status: 404 }), { combos })
   const messages = [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: ADDRESS } }] }]
@@ -129,7 +129,7 @@ test("an image in a tool's result is fetched", async () => {
   assert.match(JSON.stringify(sent()), base64)
 })
 
-test('a count of tokens fetches the same way', async () => {
+test('a request to count tokens downloads media in the same way', async () => {
   const { world, fetched, sent } = await openMedia(png)
   const messages = [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: ADDRESS } }] }]
   const response = await world.post('/v1/messages/count_tokens', { model: 'google/g', messages })
@@ -138,7 +138,7 @@ test('a count of tokens fetches the same way', async () => {
   assert.match(JSON.stringify(sent()), base64)
 })
 
-test('an explanation fetches nothing, and knows what would be refused', async () => {
+test('an explanation downloads nothing, and shows what would be refused', async () => {
   const { world, fetched } = await openMedia(png)
   const explained = async (url: string) => world.api.explain({ model: 'google/g', body: asked('google/g', image(url)) })
   assert.is((await explained(ADDRESS)).targets[0]?.use, 'first')

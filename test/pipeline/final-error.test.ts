@@ -17,7 +17,7 @@ async function chained(answers: Answers, options: { limits?: { maxAttempts: numb
 
 const page = (status: number) => () => new Response('<html>', { status, headers: { 'content-type': 'text/html' } })
 
-test('after three attempts, each is named with what it said', async () => {
+test('after three attempts the error names each of them with its message', async () => {
   const { up, world } = await chained({
     one: fault(500, 'one broke'),
     two: fault(429, 'two is full'),
@@ -105,7 +105,7 @@ test("a client's error is as the provider sent it, but for the advice to try it 
   }
 })
 
-test('what the gateway refuses by itself is not to be tried again either', async () => {
+test('an error of the gateway itself has the sign not to retry as well', async () => {
   const { world } = await chained({})
   const none = { messages: [{ role: 'user', content: 'Hi' }] }
   for (const [response, status] of [
@@ -123,7 +123,7 @@ test('what the gateway refuses by itself is not to be tried again either', async
   assert.is(closed.headers.get('x-should-retry'), null, 'another instance may answer')
 })
 
-test('a status that no answer may have becomes a bad gateway', async () => {
+test('a status that no response may have becomes 502', async () => {
   const error = '{"error":{"message":"odd"}}'
   for (const [status, expected, body] of [
     [999, 502, error],
@@ -205,7 +205,7 @@ test('an error in the envelope of another format, or in none, is reported in the
   }
 })
 
-test('the provider of a lone failure is heard in the format of its caller as well', async () => {
+test('the message of a single failed provider is passed on in the format of the caller', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => json({ message: 'busy' }, 503)) })
   const response = await world.chat({})
   assert.is(response.status, 503)

@@ -41,7 +41,7 @@ for (const [what, which] of Object.entries({
   'the connections do': (_: Operation, key: string) => key.startsWith('connections'),
   'the credentials do': (_: Operation, key: string) => key === 'vault',
 })) {
-  test(`when ${what}, the client's own deadline is kept`, async () => {
+  test(`when ${what}, the deadline of the client holds`, async () => {
     const { world, clock, hang, up } = await open()
     hang(which)
     let response: Response | undefined
@@ -61,7 +61,7 @@ for (const [what, which] of Object.entries({
   })
 }
 
-test('a storage that hangs takes no turns: after two seconds each instance takes its own', async () => {
+test('while the storage hangs, each instance takes its own turns after two seconds', async () => {
   const { world, clock, hang } = await open()
   hang((_, key) => key.startsWith('routing/'))
   for (const expected of ['one/m', 'two/m', 'one/m']) {

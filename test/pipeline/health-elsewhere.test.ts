@@ -25,7 +25,7 @@ async function pair(answer: Answering) {
   return { api, world, ids, tried }
 }
 
-test('a connection that another instance changes is another one from then on, even within the millisecond in which it was made', async () => {
+test('a connection that another instance has changed has no failures any more, even if it was made in the same millisecond', async () => {
   const { api, ids, tried } = await pair(({ headers }) =>
     headers.get('authorization') === 'Bearer key-of-b' ? refused(401)() : json(chatAnswer()),
   )
@@ -40,7 +40,7 @@ test('a connection that another instance changes is another one from then on, ev
   assert.is(await tried(), 'one/m=200')
 })
 
-test('a connection that another instance changes is reason enough to ask its provider again', async () => {
+test('the provider of a connection that another instance has changed is tried again', async () => {
   const { api, world, ids, tried } = await pair(({ provider }) => {
     if (provider === 'mended') return json(chatAnswer())
     throw Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(), { code: 'ENOTFOUND' }) })

@@ -61,7 +61,7 @@ for (const [what, refusal, reason] of [
     'model-not-found',
   ],
 ] as const) {
-  test(`${what} that speaks of one model leaves the account its others`, async () => {
+  test(`${what} that concerns one model does not affect the other models of the account`, async () => {
     const { down, ask } = await failing()
     down.one = refusal
     assert.match(await ask('one/m'), `:${reason}`)
@@ -71,7 +71,7 @@ for (const [what, refusal, reason] of [
   })
 }
 
-test('what a client asks for costs no connection, whatever status it is refused with', async () => {
+test('a refused request of a client does not affect the health of the connection, whatever the status', async () => {
   const { down, ask, world } = await failing()
   down.one = () => json({ code: 'permission-denied', error: 'Content violates usage guidelines. ' }, 403)
   assert.is(await ask(), '403 one/m=403:client')
@@ -80,7 +80,7 @@ test('what a client asks for costs no connection, whatever status it is refused 
   assert.equal((await world.api.health.list()).health, [])
 })
 
-test('a refused model has no status that a client could take for its own', async () => {
+test('the error for a refused model has no status that the client could take for a fault of its own', async () => {
   const { down, world } = await failing()
   down.one = () => json({ error: { message: 'Project `proj_1` does not have access to model `m`' } }, 403)
   const response = await world.chat({ model: 'one/m' })
@@ -166,7 +166,7 @@ for (const [what, end, reason] of [
   ['ends too early', undefined, 'network'],
   ['reports an error', 'data: {"error":{"message":"over","code":503}}\n\n', 'server'],
 ] as const) {
-  test(`a stream that ${what} after its first word is not tried again, but counts`, async () => {
+  test(`a stream that ${what} after its first content is not retried, but counts as a failure`, async () => {
     const up = fakeUpstream(({ provider }) => {
       const events = chatEvents()
       if (provider === 'two') return sse(events)
@@ -187,7 +187,7 @@ for (const [what, end, reason] of [
   })
 }
 
-test('a stream that the client leaves, or that refuses what it asks, says nothing of its target', async () => {
+test('a stream that the client ends, or that refuses the request, does not affect the health of its target', async () => {
   const refusal = 'data: {"error":{"message":"no","code":400}}\n\n'
   const up = fakeUpstream(() => sse([...chatEvents().slice(0, 2), refusal]))
   const { world } = await failing({ fetch: up })
@@ -210,7 +210,7 @@ test('an account without credit is left alone as a refused key is, and says what
   assert.match(first?.health?.[0]?.message ?? '', /\(status 429, insufficient_quota\)\. The account is out of credit/)
 })
 
-test('what is refused for what it holds is answered at once and costs no key', async () => {
+test('a request that is refused for its content is answered at once and does not affect the key', async () => {
   const { down, ask, up } = await failing()
   down.one = () => json({ error: { message: 'Rejected', code: 'content_policy_violation' } }, 403)
   for (let times = 0; times < 3; times++) assert.is(await ask(), '403 one/m=403:client')
@@ -250,7 +250,7 @@ for (const [code, takes] of [
 
 const flagged = () => json({ error: { message: 'Your input was flagged as violating our usage policy' } }, 403)
 
-test('a 403 about the prompt is the client’s and costs no key, in whatever words and however often', async () => {
+test('a 403 about the prompt is the fault of the client and does not affect the key, in any words and however often', async () => {
   const { down, ask, world } = await failing()
   down.one = flagged
   for (let times = 0; times < 6; times++) assert.is(await ask(), '403 one/m=403:client')
@@ -312,7 +312,7 @@ for (const [what, headers, metadata, waitMs] of [
     assert.is(await ask(), '200 one/m=200')
   })
 
-test('a request that alone is dearer than the account’s budget goes to the next target, and nothing is held against this one', async () => {
+test('a request that alone exceeds the budget of the account goes to the next target, without a failure for this one', async () => {
   const { down, ask, world } = await failing()
   const metadata = { reason: 'weight_exceeds_budget', limit_source: 'openrouter_credits' }
   const body = { error: { message: 'This request is too dear', code: 402, metadata } }

@@ -79,7 +79,7 @@ for (const [when, waitMs] of [
   })
 }
 
-test('a client that leaves while another request tries the one target is gone at once, and holds nobody up', async () => {
+test('a request ends at once when its client disconnects while another one tries the only target, and delays no other', async () => {
   const { clock, up, ask, release, answers } = await burst(6_000, () => json(chatAnswer()))
   const leaving = new AbortController()
   const waiting = clock.pending()

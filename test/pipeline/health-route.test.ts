@@ -52,7 +52,7 @@ for (const basePath of ['', '/ai']) {
     assert.equal([head.status, await head.text()], [200, ''])
   })
 
-  test(`a gateway at "${basePath}" leaves what is below /health, and other spellings of it, to its host`, async () => {
+  test(`a gateway at "${basePath}" leaves paths below /health, and other spellings of it, to its host`, async () => {
     const { world } = await open({ basePath })
     const url = (path: string) => `http://gateway${basePath}${path}`
     assert.is((await world.gateway.handle(new Request(url('/health'))))?.status, 200)

@@ -6,7 +6,7 @@ import { token } from './support/world.ts'
 
 const test = suite('targets that fail')
 
-test('one that fails again and again is passed over, and one request finds out that it is back', async () => {
+test('a target that fails again and again is skipped, and one request finds out that it has recovered', async () => {
   const { down, ask, pass, up } = await failing()
   down.one = refused(503)
   for (let at = 0; at < 5; at++) assert.is(await ask(), '200 one/m=503:server, two/m=200')
@@ -64,7 +64,7 @@ test('a probe that cannot even be written is made by the next request', async ()
   assert.is(entry?.state, 'half-open')
 })
 
-test('a refused credential is passed over at once, and the operator reads why', async () => {
+test('a connection with a refused credential is skipped at once, and the operator sees the reason', async () => {
   const { down, ask, world } = await failing()
   down.one = refused(401)
   assert.is(await ask(), '200 one/m=401:credentials, two/m=200')
@@ -79,7 +79,7 @@ test('a refused credential is passed over at once, and the operator reads why', 
   assert.is(await ask(), '200 one/m=200', 'a new credential is tried at once')
 })
 
-test('a refused credential takes no other account of the provider with it', async () => {
+test('a refused credential does not affect other accounts of the provider', async () => {
   const up = fakeUpstream(({ headers }) =>
     headers.get('authorization') === 'Bearer bad-credential' ? refused(401)() : json(chatAnswer()),
   )
@@ -117,7 +117,7 @@ test('a target that is just being probed comes before those that are cooling', a
   assert.equal(up.providers, ['one', 'two', 'two', 'two'])
 })
 
-test('however many model names clients make up, a connection shows what weighs most of what is not well', async () => {
+test('however many model names clients invent, the health of a connection shows its most important records', async () => {
   const { down, ask, world } = await failing()
   down.one = () => json({ error: { message: 'x'.repeat(1_000), code: 'model_not_found' } }, 404)
   for (let at = 0; at < 40; at++) await ask(`one/made-up-${at}`)
@@ -193,7 +193,7 @@ test('the last attempt is kept for another provider, where one has refused the k
   assert.is(await askOnce(), '502 one/m=401:credentials, stopped=max-attempts')
 })
 
-test('it is kept for another model, where all before have failed at the same one by different keys', async () => {
+test('the last attempt is kept for another model when all before have failed at one model with different keys', async () => {
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
   const connections = [...['a', 'b', 'c', 'd'].map((name) => ({ provider: 'one', name })), 'two']
   const { ask } = await failing({ fetch: up, connections })
@@ -203,7 +203,7 @@ test('it is kept for another model, where all before have failed at the same one
   )
 })
 
-test('it is kept for nothing else where two models have failed, or there is no other', async () => {
+test('the last attempt is not kept when two models have failed, or there is no other model', async () => {
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? refused(503)() : json(chatAnswer())))
   const connections = ['one', 'two']
   const combos = { chain: ['one/a', 'one/b', 'one/c', 'two/m'] }

@@ -46,14 +46,14 @@ async function timed(options: WorldOptions & { hedge?: boolean } = {}) {
 
 const slowFirst = ({ provider }: Call) => (provider === 'one' ? 500 : 10)
 
-test('none, unless the combo asks for it', async () => {
+test('there is no second attempt unless the combo has hedge', async () => {
   const { told, ask, warm } = await timed({ hedge: false })
   await warm(40)
   told.msOf = slowFirst
   assert.equal([(await ask()).called, (await ask('one/m')).called], ['one', 'one'])
 })
 
-test('none before the target has answered twenty times', async () => {
+test('there is no second attempt before the target has answered twenty times', async () => {
   const { told, ask, warm } = await timed()
   await warm(19)
   told.msOf = slowFirst
@@ -61,7 +61,7 @@ test('none before the target has answered twenty times', async () => {
   assert.is((await ask()).called, 'one+two')
 })
 
-test('the second attempt begins when nearly all answers would be there', async () => {
+test('the second attempt begins after the time in which nearly all answers arrive', async () => {
   const { up, told, clock, warm, ask, world } = await timed()
   await warm(100)
   assert.is((await ask()).called, 'one')
@@ -77,7 +77,7 @@ test('the second attempt begins when nearly all answers would be there', async (
   assert.is((await asked).headers.get('x-signalbox-target'), 'two/m')
 })
 
-test('the header names both, and the slower one is as well as before', async () => {
+test('the header names both attempts, and the slower target keeps its health', async () => {
   const { world, told, ask, warm } = await timed()
   await warm(100)
   told.msOf = slowFirst
@@ -128,7 +128,7 @@ test('a target that is cooling is no second attempt', async () => {
   assert.is((await ask()).called, 'one+three')
 })
 
-test('a second attempt for which there is no target takes nothing from those of others', async () => {
+test('a second attempt without a target takes nothing from the budget', async () => {
   const { world, told, ask, warm } = await timed()
   await world.api.combos.create({ name: 'lonely', models: ['one/m'], hedge: true })
   await warm(40) // earns two of them
@@ -137,7 +137,7 @@ test('a second attempt for which there is no target takes nothing from those of 
   assert.is((await ask()).called, 'one+two')
 })
 
-test('what was outrun counts with the time that it had: only the slow ones are hedged, however many there are', async () => {
+test('an outrun attempt counts with its time so far, so that only slow requests are hedged, however many there are', async () => {
   const { told, ask, warm } = await timed()
   await warm(300)
   for (let time = 0; time < 100; time++) {

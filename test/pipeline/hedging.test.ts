@@ -9,7 +9,7 @@ const test = suite('a second attempt beside a slow one')
 
 for (const stream of [false, true]) {
   const what = stream ? 'a stream' : 'a whole answer'
-  test(`ends with the first when the client leaves: ${what}`, async () => {
+  test(`both attempts end when the client disconnects: ${what}`, async () => {
     const { up, world, clock, ask, untilBoth } = await hedging({}, { stream })
     const abort = new AbortController()
     const asked = ask({ signal: abort.signal })
@@ -76,7 +76,7 @@ test('a second attempt beside a slow one takes the place of the first when that 
   assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^one\/m=500:server\S*, two\/m=200$/)
 })
 
-test('a second attempt beside a slow one is given up when the first one finds the client at fault, which is answered at once', async () => {
+test('a second attempt beside a slow one ends when the first gets an error of the client, which is answered at once', async () => {
   const { up, world, clock, ask, untilBoth } = await hedging({
     one: () => clock.sleep(P95 + 5).then(() => json({ error: { message: 'bad' } }, 422)),
   })
@@ -141,7 +141,7 @@ test('a second attempt beside a slow one is never made when the first answers wh
   assert.is(world.told.attempts.length, 1)
 })
 
-test('a second attempt beside a slow one leaves the first alone when its own credential cannot be opened', async () => {
+test('a second attempt beside a slow one does not affect the first when its own credential cannot be opened', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const first = () => clock.sleep(P95 + 5).then(() => answer(false))

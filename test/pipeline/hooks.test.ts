@@ -15,7 +15,7 @@ const failingFirst = () =>
 
 const chain = { chain: ['one/m', 'two/m'] }
 
-test('what a request has lost in translation, as its answer’s headers name it', async () => {
+test('hooks get the losses of a translation, as the headers of the answer name them', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(messageEvents())) })
   const asked = { model: 'claude/c', stream: true, messages: [{ role: 'user', content: 'Hi' }] }
   for (const body of [{ seed: 7 }, {}]) await (await world.chat({ ...asked, ...body })).text()
@@ -25,7 +25,7 @@ test('what a request has lost in translation, as its answer’s headers name it'
   )
 })
 
-test('each attempt, each usage and each request once, with its facts', async () => {
+test('hooks get each attempt, each usage and each request once, with its facts', async () => {
   const catalog = {
     one: { baseUrl: 'http://one.test/v1' },
     two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm', price: { input: 2, output: 10 } }] },
@@ -91,7 +91,7 @@ test('each attempt, each usage and each request once, with its facts', async () 
   }
 })
 
-test('what a request passed over, and why it stopped, is reported with it', async () => {
+test('hooks get the skipped targets of a request, and why it stopped', async () => {
   const world = await openWorld({
     fetch: fakeUpstream(({ provider }) => json({ error: { message: 'no' } }, provider === 'one' ? 401 : 500)),
     combos: { chain: { models: [{ model: 'two/m', when: { tools: true } }, 'none/m', 'one/m', 'two/m', 'three/m'] } },
@@ -111,7 +111,7 @@ test('what a request passed over, and why it stopped, is reported with it', asyn
   ])
 })
 
-test('the usage of a message stream out of its head and its tail, the cached tokens counted in', async () => {
+test('hooks get the usage of a message stream from its start and its end, with the cached tokens', async () => {
   const world = await openWorld({ fetch: failingFirst() })
   await (await world.messages({ stream: true })).text()
   const [usage] = world.told.usages
@@ -121,7 +121,7 @@ test('the usage of a message stream out of its head and its tail, the cached tok
   )
 })
 
-test('the end of a stream only when its last byte is out', async () => {
+test('hooks get the end of a stream only after its last byte was sent', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents())) })
   const response = await world.chat({ stream: true })
   assert.is(world.told.attempts.length, 1)
@@ -132,7 +132,7 @@ test('the end of a stream only when its last byte is out', async () => {
   assert.is(world.told.requests[0]?.durationMs, 250)
 })
 
-test('a request that cannot be read or has no target, without usage', async () => {
+test('hooks get a request that cannot be read or has no target, without usage', async () => {
   const world = await openWorld()
   await world.post('/v1/chat/completions', 'no json')
   await world.chat({ model: 'nobody/nothing' })
@@ -146,14 +146,14 @@ test('a request that cannot be read or has no target, without usage', async () =
   assert.equal([world.told.usages, world.told.attempts, world.told.errors], [[], [], []])
 })
 
-test('a stream that fails in its middle: the usage so far, and the status of the failure', async () => {
+test('hooks get the usage so far, and the status of the failure, of a stream that fails in its middle', async () => {
   const world = await openWorld({ fetch: fakeUpstream(() => sse(chatEvents().slice(0, 3), 'error')) })
   await (await world.chat({ stream: true })).text()
   assert.is(world.told.requests[0]?.status, 502)
   assert.is(world.told.usages.length, 1)
 })
 
-test('nothing of it matters when hooks throw, reject or hang', async () => {
+test('requests succeed when hooks throw, reject or hang', async () => {
   const ways: Array<() => unknown> = [
     () => {
       throw new Error('hook')
@@ -181,7 +181,7 @@ test('nothing of it matters when hooks throw, reject or hang', async () => {
   }
 })
 
-test('a failing storage: whole to onError, once, and bare to the client, also when hook and logger fail', async () => {
+test('onError gets the failure of a storage once, and the client gets no details, also when hook and logger fail', async () => {
   for (const isRude of [false, true]) {
     const seen: unknown[] = []
     const rude = () => {

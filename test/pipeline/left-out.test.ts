@@ -14,7 +14,7 @@ const small = { model: 'three/m', when: { bytes: { max: 400 } } }
 
 const well = () => json(chatAnswer())
 
-test('stand in the list of attempts, each with the first condition that does not hold', async () => {
+test('entries that are not for a request are in the list of attempts, with the first condition that is not met', async () => {
   for (const strategy of ['conditional', 'fallback', 'round-robin'] as const) {
     const combos = { chain: { strategy, models: [tools, team, small] } }
     const world = await openWorld({ fetch: fakeUpstream(well), combos })
@@ -25,7 +25,7 @@ test('stand in the list of attempts, each with the first condition that does not
   }
 })
 
-test('stand there by the names that the combo has for them, behind the way there', async () => {
+test('entries that are not for a request are listed by their names in the combo, after the way to it', async () => {
   const up = fakeUpstream(({ provider }) => (provider === 'one' ? fault(500, 'no')() : well()))
   const combos = {
     inner: ['three/m'],
@@ -76,7 +76,7 @@ test('entries that are not for a request are reported only by requests that they
   assert.is(attemptsOf(await world.chat({ model: 'chain', tools: [call] })), 'one/m=200;via=chain:fallback')
 })
 
-test('and those whose names lead nowhere are reported, too, and explained', async () => {
+test('entries whose names lead to no target are reported and explained as well', async () => {
   const combos = { inner: ['nobody/x'], chain: ['nothing', 'inner', 'one/m', 'never/reached'], none: ['nothing'] }
   const world = await openWorld({ fetch: fakeUpstream(well), combos })
   assert.is(

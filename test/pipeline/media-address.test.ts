@@ -104,7 +104,7 @@ const refused: Record<string, readonly string[]> = {
 }
 
 for (const address of fetched)
-  test(`fetches ${address}`, () => {
+  test(`the gateway fetches ${address}`, () => {
     assert.is(addressProblem(new URL(address)), undefined)
   })
 

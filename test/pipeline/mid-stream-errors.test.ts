@@ -131,7 +131,7 @@ test('an error in mid stream counts also where its event lacks the blank line', 
   assert.match(text, told)
 })
 
-test('an error in mid stream is not what an answer says of errors', async () => {
+test('an answer whose text mentions errors is no error in mid stream', async () => {
   const quoting = [
     chatChunk({ content: 'data: {"error":{"message":"x"}}\n\nevent: error\n' }),
     data({ error: null, choices: [{ index: 0, delta: { content: 'x' }, finish_reason: null }] }),
@@ -147,7 +147,7 @@ test('an error in mid stream is not what an answer says of errors', async () => 
   assert.is(whole.text, begin + end)
 })
 
-test('an error in mid stream says nothing of the credential, however the provider spells it', async () => {
+test('an error in mid stream does not show the credential, however the provider spells it', async () => {
   const { begin } = formats.chat
   const spelt = finishedSo({ error: { message: 'no secret-of-one' } }).replace('secret', '\\u0073ecret')
   const { text } = await ask('chat', [begin, spelt])

@@ -18,7 +18,7 @@ async function open(answer: () => Response, limits = {}) {
 }
 
 for (const type of ['application/json', 'application/x-ndjson', 'text/html; charset=utf-8']) {
-  test(`events as ${type} are the stream that they are`, async () => {
+  test(`events with the content type ${type} are read as a stream`, async () => {
     const { world } = await open(() => labelled(type, chatEvents('Hello there')))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
@@ -60,14 +60,14 @@ test('events have as long to begin as those of any stream', async () => {
 })
 
 for (const type of [undefined, 'text/event-stream', 'text/plain']) {
-  test(`a whole answer as ${type ?? 'nothing at all'} is heard as a stream`, async () => {
+  test(`a whole answer with the content type ${type ?? 'nothing at all'} is read as a stream`, async () => {
     const { world } = await open(() => labelled(type, [JSON.stringify(chatAnswer('Hello'), null, 2)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
     assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=200;via=chain:fallback')
     assert.match(await response.text(), /"content":"Hello".*data: \[DONE\]\n\n$/s)
   })
 
-  test(`a whole error as ${type ?? 'nothing at all'} is the failure that it reports`, async () => {
+  test(`a whole error with the content type ${type ?? 'nothing at all'} is the failure that it reports`, async () => {
     const told = { error: { message: 'n is odd', type: 'invalid_request_error', code: 400 } }
     const { world } = await open(() => labelled(type, [JSON.stringify(told)]))
     const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -77,7 +77,7 @@ for (const type of [undefined, 'text/event-stream', 'text/plain']) {
   })
 }
 
-test('a page is no answer under any name', async () => {
+test('a page is no answer with any content type', async () => {
   for (const type of [undefined, 'text/html', 'application/json', 'text/event-stream']) {
     const { world } = await open(() => labelled(type, ['<html>', 'down']))
     const response = await world.chat({ model: 'chain', messages, stream: true })
@@ -85,14 +85,14 @@ test('a page is no answer under any name', async () => {
   }
 })
 
-test('messages are known by their events as well', async () => {
+test('streams of messages are recognized by their events as well', async () => {
   const up = fakeUpstream(() => labelled('application/json', messageEvents('Hello')))
   const world = await openWorld({ fetch: up })
   const response = await world.messages({ messages, stream: true })
   assert.is(await response.text(), messageEvents('Hello').join(''))
 })
 
-test('a page in the place of an answer is a sign of a wrong base URL, and called so', async () => {
+test('a page in place of an answer is reported as a sign of a wrong base URL', async () => {
   const page = () => labelled('text/html', ['\n<!doctype html><title>Welcome</title>'])
   for (const stream of [false, true]) {
     const world = await openWorld({ fetch: fakeUpstream(page) })
@@ -103,7 +103,7 @@ test('a page in the place of an answer is a sign of a wrong base URL, and called
   }
 })
 
-test('blanks without end are an answer that is too large, not one to wait for', async () => {
+test('endless blanks are an answer that is too large, and are not awaited', async () => {
   const blanks = Array.from({ length: 200 }, () => ' '.repeat(1_000))
   const { world } = await open(() => labelled('application/json', blanks, 'hang'), { maxAnswerBytes: 100_000 })
   const response = await world.chat({ model: 'chain', messages, stream: true })

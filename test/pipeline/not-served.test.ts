@@ -23,13 +23,13 @@ test("Google's methods are Google's, even where the model's name looks like a pa
   assert.match(body, /"status":"NOT_FOUND"/)
 })
 
-test('a model whose name holds a colon is still no place to post to', async () => {
+test('a POST to a model whose name has a colon is refused', async () => {
   const { status, body } = await post('/v1/models/llama3:8b-instruct')
   assert.is(status, 405)
   assert.match(body, /POST is not allowed here; allowed: GET, HEAD\./)
 })
 
-test('an Anthropic client with /v1 in its base URL is told so in its own format', async () => {
+test('an Anthropic client with /v1 in its base URL gets an error in its own format that says so', async () => {
   const { status, body } = await post('/v1/v1/messages')
   assert.is(status, 404)
   assert.match(body, /^\{"type":"error".*Leave \/v1 out of the base URL/)

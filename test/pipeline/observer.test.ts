@@ -10,7 +10,7 @@ function observe(hooks: Hooks) {
   return { lines, observer: createObserver(hooks, { warn: log, error: log }, createBackground(log)) }
 }
 
-test('the observer makes no record that no hook hears of', () => {
+test('the observer makes a record only when a hook gets it', () => {
   const { observer, lines } = observe({ onError() {} })
   let records = 0
   const record = (): never => {

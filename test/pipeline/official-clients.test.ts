@@ -73,7 +73,7 @@ test('the official clients read recorded streams as they do without a gateway', 
   }
 })
 
-test('see an error and no doubled text when the stream is cut behind its first word', async () => {
+test('the official clients see an error and no doubled text when the stream is cut after its first content', async () => {
   const all = await clients()
   const some = recordedStreams().filter(
     ({ bytes, read: { ok, text } }) => ok && text && bytes.length > 1_400 && bytes.length < 4_000,

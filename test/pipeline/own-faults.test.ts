@@ -10,7 +10,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('faults of the gateway itself')
 
-test('what the gateway fails at while it reads an answer: whole to onError, once, and the next target is tried', async () => {
+test('an internal failure while an answer is read goes to onError once, and the next target is tried', async () => {
   for (const stream of [false, true]) {
     const start = (controller: ReadableStreamDefaultController) => {
       controller.enqueue('no bytes')
@@ -32,7 +32,7 @@ for (const [how, path, told] of [
   ['translates', '/v1/messages', /event: error\ndata: [^\n]*Internal server error[^\n]*\n\n$/],
   ['passes on', '/v1/chat/completions', /data: \{"error":\{[^\n]*Internal server error[^\n]*\n\n$/],
 ] as const) {
-  test(`what the gateway fails at while it ${how} a stream: whole to onError, and nothing against the target`, async () => {
+  test(`an internal failure while the gateway ${how} a stream goes to onError, and does not count against the target`, async () => {
     const chunks = [
       ...chatEvents()
         .slice(0, 3)
@@ -51,7 +51,7 @@ for (const [how, path, told] of [
   })
 }
 
-test('what it fails at while it reads the end of a stream that it passes on is reported as well, also when the client has left', async () => {
+test('an internal failure at the end of a stream that is passed through goes to onError, also when the client has disconnected', async () => {
   const observe = () => {
     throw new RangeError('too odd')
   }

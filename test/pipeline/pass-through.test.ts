@@ -6,7 +6,7 @@ import { openWorld } from './support/world.ts'
 
 const test = suite('what passes through')
 
-test('the bytes of the request, but for the name of the model', async () => {
+test('the bytes of the request are passed through, except the name of the model', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   const bodies: Array<[sent: string, received: string]> = [
@@ -42,7 +42,7 @@ test('the bytes of the request, but for the name of the model', async () => {
 
 const PLACE = 'the place of the name'
 
-test('any JSON object at all', async () => {
+test('every JSON object is passed through', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   const spaces = fc.constantFrom(undefined, 2, '\t')
@@ -56,7 +56,7 @@ test('any JSON object at all', async () => {
   )
 })
 
-test('the bytes of the answer, headers that belong to it, and its status', async () => {
+test('the bytes of the answer, its own headers and its status are passed through', async () => {
   const answer = '{ "id":"c1",\n"choices":[{ }] , "n": 12345678901234567890,"a":1,"a":2, "e":"\\u00e9"}\n'
   const passed = {
     'content-type': 'application/json; charset=utf-8',
@@ -119,7 +119,7 @@ test('an answer of another type is sent as the JSON that it is', async () => {
   }
 })
 
-test('of the client no header but those with a meaning to providers', async () => {
+test('only headers of the client with a meaning to providers are passed through', async () => {
   const passed = {
     accept: 'text/event-stream',
     'anthropic-beta': 'tools-2024',
@@ -162,7 +162,7 @@ test('of the client no header but those with a meaning to providers', async () =
   assert.equal(others, passed)
 })
 
-test('a header that the client names in Connection ends here', async () => {
+test('a header that the client names in Connection is not passed through', async () => {
   const up = fakeUpstream(() => json(chatAnswer()))
   const world = await openWorld({ fetch: up })
   await world.chat({}, { headers: { connection: 'close, Anthropic-Beta', 'anthropic-beta': 'x', 'openai-beta': 'y' } })
@@ -225,7 +225,7 @@ function once(text: string) {
   }
 }
 
-test('what the gateway itself answers is JSON that nobody keeps', async () => {
+test('responses of the gateway itself are JSON that must not be cached', async () => {
   const world = await openWorld()
   const response = await world.post('/v1/chat/completions', 'no')
   assert.is(response.headers.get('content-type'), 'application/json')

@@ -54,7 +54,7 @@ test('recorded streams pass through byte for byte when each byte comes alone, an
   )
 })
 
-test('their usage is what their own client reads', async () => {
+test('the usage of recorded streams is what the client of their vendor reads', async () => {
   const recordings = recordedStreams().filter(({ read }) => read.ok && read.usage)
   const world = await passAll(recordings, (bytes) => cutAt(bytes, [500, 1_000, bytes.length - 700]))
   assert.ok(recordings.length > 60)

@@ -146,7 +146,7 @@ test('several fields are left out one after the other', async () => {
   assert.is(up.calls.length, 4)
 })
 
-test('the question for the usage of a stream is left out where it is refused', async () => {
+test('the option that requests the usage of a stream is left out where it is refused', async () => {
   const up = strictServer(['stream_options'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   const response = await messages({ ...asked, stream: true })
@@ -222,7 +222,7 @@ test('a strict request gets the provider’s refusal', async () => {
   assert.match(await response.text(), /unknown field/)
 })
 
-test('a provider that goes on to refuse what is no longer there is asked no third time', async () => {
+test('a provider that refuses an option which is no longer sent is not asked a third time', async () => {
   const up = fakeUpstream(() => json(unknownField('top_k').body, 400))
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
   assert.equal([(await messages(asked)).status, up.calls.length], [400, 2])
@@ -230,7 +230,7 @@ test('a provider that goes on to refuse what is no longer there is asked no thir
   assert.ok('top_k' in JSON.parse(up.calls[2]?.body ?? ''), 'it was wrong about the field, which is sent again')
 })
 
-test('a client’s own field that is passed through stays its own', async () => {
+test('a field of the client that is passed through is never left out', async () => {
   const up = strictServer(['top_k'], unknownField)
   const { chat } = await openWorld({ fetch: up, connections: ['one'] })
   assert.equal([(await chat({ ...asked })).status, up.calls.length], [400, 1])

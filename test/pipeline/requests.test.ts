@@ -55,7 +55,7 @@ test('a request without any body is told that it is empty', async () => {
   assert.match(await response.text(), /empty/)
 })
 
-test('64 levels are not too deep, and brackets in text are none', async () => {
+test('64 levels are accepted, and brackets in texts do not count', async () => {
   const { up, world } = await open()
   assert.is((await world.post('/v1/chat/completions', nested(64))).status, 200)
   const text = '['.repeat(1_000)
@@ -111,7 +111,7 @@ test('a body without a length is counted while it is read, and not read on', asy
   assert.ok(pulled < 15, `${pulled}`)
 })
 
-test('a body that fails on its way is the fault of the client', async () => {
+test('a body that breaks off on its way is the fault of the client', async () => {
   const { up, world } = await open()
   const init = { method: 'POST', body: bodyOf(['{"model":'], 'error'), duplex: 'half' } as RequestInit
   const response = await world.gateway.fetch(new Request('http://gateway/v1/chat/completions', init))
@@ -140,7 +140,7 @@ test('compressed requests are 415', async () => {
   assert.is(up.calls.length, 3)
 })
 
-test('bodies that say they are no UTF-8 are 415', async () => {
+test('bodies with another declared charset than UTF-8 are 415', async () => {
   const { up, world } = await open()
   const types = [
     'application/json; charset=utf-16',
@@ -160,7 +160,7 @@ test('bodies that say they are no UTF-8 are 415', async () => {
     )
 })
 
-test('a page of another site can only send what it has to ask for first', async () => {
+test('a page of another site can send requests only after a preflight request', async () => {
   const { up, world } = await open()
   const origin = 'http://page.test'
   for (const type of [

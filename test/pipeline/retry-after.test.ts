@@ -39,14 +39,14 @@ test('the retry-after of the error that remains says when the first of the faile
   assert.match(String(waits[4]), /^[56]$/)
 })
 
-test('a key that is refused and an account without credit name no wait, as time does not mend them', async () => {
+test('a refused key and an account without credit give no retry-after, since waiting does not help', async () => {
   for (const answer of [fault(401, 'A'), fault(429, 'You exceeded your current quota, please check your plan.')]) {
     const { world } = await chained({ one: answer })
     assert.is((await world.chat({ model: 'one/m' })).headers.get('retry-after'), null)
   }
 })
 
-test('nor do they while they cool, passed over or left untried, nor does a model that is missing', async () => {
+test('refused keys that cool, and missing models, give no retry-after either', async () => {
   const missing = () => json({ error: { message: 'no such model', code: 'model_not_found' } }, 404)
   for (const one of [fault(401, 'A'), missing]) {
     const { world } = await chained({ one, two: fault(500, 'B'), three: fault(429, 'C', { 'retry-after': '70' }) })
@@ -60,7 +60,7 @@ test('nor do they while they cool, passed over or left untried, nor does a model
   }
 })
 
-test('nor when another request has just tried the only key in vain', async () => {
+test('there is no retry-after when another request has just tried the only key in vain', async () => {
   const { world } = await chained({ one: fault(401, 'A') })
   await world.chat({ model: 'one/m' })
   const answers = await Promise.all([world.chat({ model: 'one/m' }), world.chat({ model: 'one/m' })])

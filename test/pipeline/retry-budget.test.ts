@@ -57,7 +57,7 @@ test('when it is used up the first failure is the answer, which says so and when
   assert.equal(await response.json(), { error: { message } })
 })
 
-test('a request with one target, or whose first target answers, needs none of it', async () => {
+test('a request with one target, or whose first target answers, takes nothing from the budget', async () => {
   const { world } = await load(1_000, 0.1)
   const response = await world.chat({ model: 'one/m' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=503:server')
@@ -65,7 +65,7 @@ test('a request with one target, or whose first target answers, needs none of it
   for (let request = 0; request < 50; request++) assert.is((await well.chat({})).status, 200)
 })
 
-test('good times and quiet ones save nothing up', async () => {
+test('the budget does not grow in times without failures or requests', async () => {
   const { world, up, at } = await load(1_000, 0.1)
   at(3_600_000)
   const before = up.calls.length

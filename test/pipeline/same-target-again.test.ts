@@ -159,7 +159,7 @@ test('the same target again waits no longer than the client does', async () => {
   assert.is(up.calls.length, 1)
 })
 
-test('the same target again is not waited for when the client has left', async () => {
+test('the wait for the same target again ends when the client disconnects', async () => {
   const { up, world } = await lone([refused(503, { 'retry-after': '1' }), well])
   const leave = new AbortController()
   const asking = world.chat({}, { signal: leave.signal })

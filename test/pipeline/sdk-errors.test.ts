@@ -92,7 +92,7 @@ for (const [name, { create }] of Object.entries(clients)) {
       }
     })
 
-    test(`${name} gets no end that looks good from a provider of ${format} that is cut`, async () => {
+    test(`${name} gets no normal end when a stream of ${format} is cut`, async () => {
       const { events } = saidBy(format).answer
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(
@@ -107,7 +107,7 @@ for (const [name, { create }] of Object.entries(clients)) {
       assert.is(heard, 'It is 21 °C in Paris')
     })
 
-    test(`${name} hears of it when a provider of ${format} fails in mid stream and ends as if it had not`, async () => {
+    test(`${name} gets an error when a provider of ${format} fails in mid stream and then ends normally`, async () => {
       const { events } = saidBy(format).answer
       const begun = events.slice(0, events.findIndex((event) => event.includes('Paris')) + 1)
       const { fetch } = await openBefore(

@@ -217,7 +217,7 @@ test('the keys of other connections stay out of headers as soon as they are know
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)
 })
 
-test("and the call's own key stays out of the headers of a good answer", async () => {
+test('the key of the call itself is not in the headers of a good answer', async () => {
   const up = fakeUpstream(() => json(chatAnswer(), 200, { 'x-debug': 'Bearer the-credential-of-chat' }))
   const world = await openWorld({ fetch: up, catalog, connections })
   assert.is((await world.chat({ model: 'chat/m' })).headers.get('x-debug'), null)

@@ -102,7 +102,7 @@ test('a long text that begins like a credential again and again is passed on wit
   }
 })
 
-test('words that are none stay', async () => {
+test('words that only resemble a credential stay', async () => {
   for (const said of [
     'Missing bearer or basic authentication in header',
     'The task-force-of-many-members is not a model',
@@ -114,7 +114,7 @@ test('words that are none stay', async () => {
   }
 })
 
-test('that of another connection, which is not even used', async () => {
+test('a quoted credential of another connection, which is not used, is replaced', async () => {
   const other = 'the+key-of/another+account'
   const spare = { provider: 'two', apiKey: other }
   for (const status of [400, 429, 500]) {
@@ -129,7 +129,7 @@ test('that of another connection, which is not even used', async () => {
   }
 })
 
-test('and so do the names of its accounts, in answers as in errors', async () => {
+test('the names of accounts are removed from the headers of answers and errors', async () => {
   const account = { 'openai-organization': 'org-1', 'openai-project': 'proj-1', 'anthropic-organization-id': 'a-1' }
   for (const status of [200, 400, 500]) {
     const body = status === 200 ? chatAnswer() : { error: { message: 'no' } }
@@ -140,7 +140,7 @@ test('and so do the names of its accounts, in answers as in errors', async () =>
   }
 })
 
-test('an answer itself is passed on untouched', async () => {
+test('the body of a good answer is passed on unchanged', async () => {
   const answer = { ...chatAnswer(`Use ${SHAPES.join(' or ')}`), id: SHAPES[0] }
   const { world } = await open(() => json(answer))
   assert.equal(await (await world.chat({})).json(), answer)

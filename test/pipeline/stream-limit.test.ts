@@ -32,7 +32,7 @@ const test = suite('the limit of what a stream may say')
 
 for (const provider of wireFormats)
   for (const client of wireFormats)
-    test(`ends a provider of ${provider} that does not stop with the error of a client of ${client}`, async () => {
+    test(`a stream of ${provider} that does not stop ends with an error for a client of ${client}`, async () => {
       const up = fakeUpstream(() => sse(endless(provider, 'x'.repeat(1_000))))
       const world = await openWorld({ fetch: up, catalog: streamCatalog, connections: [provider], limits })
       const text = await (await world.post(...streamRequests[client](`${provider}/m`))).text()
@@ -47,7 +47,7 @@ for (const provider of wireFormats)
 
 for (const provider of wireFormats)
   for (const client of wireFormats)
-    test(`the limit of what a stream may say counts text alone of what ${provider} sends a client of ${client}, not what stands around it`, async () => {
+    test(`the limit of a stream counts only the text that ${provider} sends a client of ${client}, not the events around it`, async () => {
       const { start = '', event } = says[provider]
       const events = Array.from({ length: 3_000 }, () => event('ab'))
       assert.ok(events.join('').length > MOST)
@@ -129,7 +129,7 @@ busy('the limit of requests at once lets the next one in when a stream has come 
   assert.is((await world.chat({})).status, 200)
 })
 
-busy('the limit of requests at once holds for none but model requests', async () => {
+busy('the limit of simultaneous requests holds for model requests only', async () => {
   const up = fakeUpstream(() => never())
   const world = await openWorld({ fetch: up, limits: { maxConcurrent: 1 } })
   const leave = new AbortController()

@@ -55,7 +55,7 @@ test('the end needs no blank line, and no end mark behind a finish reason', asyn
   assert.is(text, message.join(''))
 })
 
-test('half an event at the end is dropped, and an error stands in its place', async () => {
+test('an incomplete event at the end is replaced by an error', async () => {
   const events = chatEvents()
   const said = events.slice(0, 3).join('')
   for (const half of ['d', 'data: ', 'data: {"id":"c1","cho', 'event: x', 'event: x\n', ': note', 'id: 7\n']) {
@@ -73,7 +73,7 @@ test('half an event at the end is dropped, and an error stands in its place', as
   assert.is(text, finished, 'a name without data would be an event that no client can read')
 })
 
-test('an event that lacks but its blank line is no half one: it goes before the error', async () => {
+test('an event that lacks only its blank line is complete: it is sent before the error', async () => {
   const said = chatEvents().slice(0, 3).join('')
   for (const end of ['close', 'error'] as const) {
     const { text } = await relayed('chat', [said.trimEnd()], end)
@@ -97,7 +97,7 @@ test('an error in mid stream is the end: it is passed on once, nothing else is t
   assert.is(told.requests[0]?.status, 529)
 })
 
-test('an error by the name of its event alone is one, which no end mark follows', async () => {
+test('an event named error is an error, after which no end mark is sent', async () => {
   for (const data of ['{"message":"Over"}', '{"detail":"Over"}', '{}', 'Over', '""']) {
     const said = [...chatEvents().slice(0, 3), `event: error\ndata: ${data}\n\n`]
     const { text, told } = await relayed('chat', [...said, 'data: [DONE]\n\n'])
@@ -110,7 +110,7 @@ test('an error by the name of its event alone is one, which no end mark follows'
   assert.is(told.requests[0]?.status, 500, 'without an envelope')
 })
 
-test('an error by its name that comes before the first word is a failure of the attempt', async () => {
+test('an event named error before the first content is a failure of the attempt', async () => {
   const up = fakeUpstream((_, nth) => sse(nth === 1 ? 'event: error\ndata: {"message":"Over"}\n\n' : chatEvents()))
   const world = await openWorld({ fetch: up, combos: { chain: ['one/m', 'two/m'] } })
   const response = await world.chat({ model: 'chain', stream: true })
@@ -133,7 +133,7 @@ test('a cut in mid stream is reported in the format of the caller', async () => 
   )
 })
 
-test('what happens to a connection behind the last event matters to nobody', async () => {
+test('a connection error after the last event has no effect', async () => {
   for (const [path, events] of [
     ['chat', chatEvents()],
     ['messages', messageEvents()],
@@ -150,7 +150,7 @@ test('pings and comments go through, and do not count as an answer', async () =>
   assert.is(text, [...events, ...messageEvents().slice(-3)].join(''))
 })
 
-test('the opening of a tool call is a first word, that of an empty text is none', async () => {
+test('the start of a tool call is content, and the start of an empty text is not', async () => {
   const [start = '', text = ''] = messageEvents()
   const tool = text.replace('"type":"text","text":""', '"type":"tool_use","id":"t1","name":"f","input":{}')
   const over = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
@@ -175,7 +175,7 @@ test('usage is found in the finish chunk, behind it, and beside large last chunk
   }
 })
 
-test('a provider that says nothing for megabytes is not listened to for ever', async () => {
+test('a stream without content is given up after some megabytes', async () => {
   const comment = encode(`: ${'x'.repeat(100_000)}\n\n`)
   let sent = 0
   let cancelled = false

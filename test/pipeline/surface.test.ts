@@ -44,7 +44,7 @@ const gates = {
   management: { none: 401, wrong: 401, client: 401, paused: 401, admin: 'through' },
 } as const
 
-test('every route × method × credential is answered by its gate, as the tables have it', async () => {
+test('every route × method × credential is accepted or refused as the tables say', async () => {
   const { world, key, paused } = await open()
   const credentials = { none: undefined, wrong: 'wrong', client: key, paused, admin: token }
   const paths = new Set(routes.map(({ path }) => path))
@@ -105,7 +105,7 @@ for (const basePath of ['', '/ai']) {
   })
 }
 
-test('a path that is not served says what was probably meant', async () => {
+test('the 404 of an unknown path suggests the nearest one', async () => {
   const { world } = await open()
   await world.api.settings.update({ requireApiKey: false })
   for (const [request, hint] of [
@@ -186,7 +186,7 @@ test('a Host that is no host name is refused, for some runtimes build the URL fr
   assert.equal(world.told.errors, [])
 })
 
-test('elsewhere: a sign of life at the root, else a 404 that says where things are; handle leaves both to the host', async () => {
+test('outside its paths the gateway answers the root, and a 404 that names its paths; handle leaves both to the host', async () => {
   for (const basePath of ['', '/ai']) {
     const { world } = await open({ basePath })
     const get = (path: string, method = 'GET') => world.gateway.fetch(new Request(`http://gateway${path}`, { method }))

@@ -32,7 +32,7 @@ for (const [what, sizes, kept] of [
   })
 }
 
-test('always ends with the last two pieces or more, each event once and in order', () => {
+test('the tail of a stream always ends with the last two chunks or more, each event once and in order', () => {
   const random = createRandom()
   for (let run = 0; run < 500; run++) {
     let number = 0
@@ -66,7 +66,7 @@ test('the tail of a stream is short again behind a large event', () => {
   assert.is(kept.at(-1), 501)
 })
 
-test('the tail of a stream is of what has come, whatever becomes of the pieces', () => {
+test('the tail of a stream does not change when the chunks are overwritten later', () => {
   const seen: string[] = []
   const tail = new StreamTail({ ...newStreamProgress(), observe: ({ data }) => seen.push(data) })
   const events = [20, 3_000, 3_000].map((size) => `data: ${'x'.repeat(size)}`)
@@ -83,7 +83,7 @@ test('the tail of a stream is of what has come, whatever becomes of the pieces',
   )
 })
 
-test('the tail of a stream forgets what it has shown', () => {
+test('the tail of a stream observes each event only once', () => {
   const seen: string[] = []
   const tail = new StreamTail({ ...newStreamProgress(), observe: ({ data }) => seen.push(data) })
   for (const piece of ['data: 1\n\n', `data: ${'2'.repeat(3_000)}\n\n`]) tail.add(Buffer.from(piece))

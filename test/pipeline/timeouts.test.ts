@@ -47,7 +47,7 @@ for (const [what, where, error] of [
   ['whole calls, as a signal has', 'headers', new DOMException('The operation timed out.', 'TimeoutError')],
   ['whole calls, as a signal has, amid a body', 'body', new DOMException('The operation timed out.', 'TimeoutError')],
 ] as const)
-  test(`one of the HTTP client itself for ${what}, is one of the model and not of its connection`, async () => {
+  test(`a time-out of the HTTP client itself for ${what} counts against the model and not its connection`, async () => {
     const cut = new ReadableStream({ start: (controller) => controller.error(error) })
     const first = () => (where === 'body' ? new Response(cut) : Promise.reject(error))
     const { world, answer, asked } = await asking(first, {})
@@ -60,7 +60,7 @@ for (const [what, where, error] of [
     )
   })
 
-test('a limit beyond what a timer can hold is none', async () => {
+test('a time-out beyond the longest timer is no time-out', async () => {
   const none = { headersTimeoutMs: Number.POSITIVE_INFINITY, silenceTimeoutMs: 2 ** 40, totalTimeoutMs: 2 ** 31 }
   const { world, answer } = await asking(never, {}, { limits: none })
   assert.is(world.clock.pending(), 0)
@@ -155,7 +155,7 @@ test('silence: a silent error body does not hide the status', async () => {
 
 const blanks = Array.from({ length: 100 }, () => ' ')
 for (const stream of [false, true]) {
-  test(`total: bounds an answer that drips, ${stream ? 'also when a stream was asked for' : 'from the start of the attempt'}`, async () => {
+  test(`total: limits an answer that arrives slowly, ${stream ? 'also when a stream was asked for' : 'from the start of the attempt'}`, async () => {
     const { up, world, answer } = await asking(
       (clock) => new Response(bodyOf(slowly(clock, blanks, 100)), { headers: { 'content-type': 'application/json' } }),
       { stream },

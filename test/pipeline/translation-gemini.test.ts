@@ -51,7 +51,7 @@ test("a Google client of the AI SDK is answered, which leaves out the models' fo
   assert.match((await unknown.json()).error.message, /nobody\/m/)
 })
 
-test("clients of other formats are told of an error that stands alone in Google's stream, though it is no event", async () => {
+test('clients of other formats get an error that stands in the stream of Google without being an event', async () => {
   const error = JSON.stringify({ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }, null, 2)
   const chunks = [geminiEvents[0] ?? '', error]
   const { world } = await open(() => sse(chunks), { connections: ['google'] })

@@ -108,7 +108,7 @@ test('a combo goes from a failing provider to one of another format', async () =
   assert.is(response.headers.get('x-signalbox-attempts'), 'claude/c=529:server;via=chain:fallback, one/m=200')
 })
 
-test('an error of the provider is told in the words of the client', async () => {
+test('an error of the provider is written in the format of the client', async () => {
   const overflow = {
     type: 'error',
     error: { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' },
@@ -132,7 +132,7 @@ test('what is lost is named in a header, and refused in strict mode, by header o
   assert.is(up.calls.length, 1)
 })
 
-test('what one target cannot be told goes to one that can', async () => {
+test('a request that one target cannot accept goes to one that can', async () => {
   const { up, world } = await open(both, { combos: { chain: ['claude/c', 'one/m'] } })
   const response = await world.chat({ model: 'chain', messages: hello, n: 2 })
   assert.is(response.status, 200)
@@ -169,7 +169,7 @@ test('the client of a translated stream that leaves ends the call to the provide
   assert.is(world.told.requests[0]?.status, 499)
 })
 
-test('a silent provider is covered by signs of life in the format of the client', async () => {
+test('a silent provider is covered by keep-alives in the format of the client', async () => {
   const { world } = await open(() => sse(messageEvents().slice(0, 5), 'hang'))
   const response = await world.chat({ model: 'claude/c', messages: hello, stream: true })
   const reader = response.body?.getReader()

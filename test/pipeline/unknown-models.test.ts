@@ -78,7 +78,7 @@ test('a model that only its provider can know is suggested by the name of that',
   assert.match(await unconnected('m-of-nobody'), /^404 The model "m-of-nobody" does not exist\. GET/)
 })
 
-test('custom models that cannot be read cost an unknown model its suggestion, nothing else', async () => {
+test('when custom models cannot be read, the error for an unknown model only lacks its suggestion', async () => {
   const { list, ...rest } = memoryStorage()
   const away = async () => {
     throw new Error('away')
@@ -129,7 +129,7 @@ test('a model of the catalog whose provider is not connected is answered with th
   assert.match(await world.asked('cloudy/m'), / at \/api\/connections\.$/)
 })
 
-test('a combo or an alias that leads nowhere names the providers that lack a connection', async () => {
+test('the error for a combo or an alias without a target names the providers that lack a connection', async () => {
   const { asked } = await routing({
     combos: {
       old: ['gone', 'two/m', 'older', 'two/n'],

@@ -40,7 +40,7 @@ test('a connection whose credential cannot be opened is mended by another creden
   assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer another-credential')
 })
 
-test('a connection whose credential cannot be opened is tried once a request for want of another while it cools, not for ever', async () => {
+test('a connection whose credential cannot be opened is tried at most once in a request as the last resort', async () => {
   const { world, up } = await open()
   const ask = async () => (await world.chat({ model: 'one/m' })).headers.get('x-signalbox-attempts')
   assert.is(await ask(), 'one/m=500:credentials')
@@ -48,7 +48,7 @@ test('a connection whose credential cannot be opened is tried once a request for
   assert.is(up.calls.length, 0)
 })
 
-test('a connection whose credential cannot be opened uses up no attempt, for nobody is called', async () => {
+test('a connection whose credential cannot be opened uses up no attempt, since no call is made', async () => {
   const { world, up } = await open({ limits: { maxAttempts: 1 } })
   const response = await world.chat({ model: 'chain' })
   assert.is(response.headers.get('x-signalbox-attempts'), 'one/m=500:credentials;via=chain:fallback, two/m=200')

@@ -91,7 +91,7 @@ test('a connection may speak another format than its provider', async () => {
   assert.is(translated.call?.url.href, 'http://one.test/v1/messages')
 })
 
-test('a connection without any address is told so, without a call', async () => {
+test('a connection without an address is an error that says so, without a call', async () => {
   const { response, up } = await called(
     { connections: [{ provider: 'openai-compatible-a', providerSpecificData: { prefix: 'a' } }] },
     '/v1/chat/completions',

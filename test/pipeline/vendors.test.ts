@@ -29,7 +29,7 @@ test('a chat client’s sampling is left out for a Claude that refuses it', asyn
   assert.equal(warned, ['dropped:temperature', 'dropped:top_p'])
 })
 
-test('an older Claude hears the temperature, thinks by a budget and is asked under the older version', async () => {
+test('an older Claude gets the temperature, reasons by a budget and is asked under the older version', async () => {
   const { sent, warned, call } = await ask('chat', 'anthropic/claude-sonnet-4-5', { temperature: 1.5 })
   assert.equal([sent.temperature, call?.headers.get('anthropic-version')], [1, '2023-06-01'])
   assert.equal(warned, ['clamped:temperature'])
@@ -37,7 +37,7 @@ test('an older Claude hears the temperature, thinks by a budget and is asked und
   assert.equal(thinking.sent.thinking, { type: 'enabled', budget_tokens: 8_192 })
 })
 
-test('a Claude that always thinks is told an effort, and cannot be made to call', async () => {
+test('a Claude that always reasons gets an effort, and no forced call', async () => {
   const body = { reasoning_effort: 'none', tools, tool_choice: 'required' }
   const { sent, warned } = await ask('chat', 'anthropic/claude-opus-5-5', body)
   assert.equal(sent.thinking, { type: 'adaptive' })
@@ -48,7 +48,7 @@ test('a Claude that always thinks is told an effort, and cannot be made to call'
   assert.equal(between.sent.thinking, { type: 'between_tools' })
 })
 
-test('late instructions stay the system’s where the model heeds them there', async () => {
+test('late instructions stay system messages where the model follows them', async () => {
   const messages = [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: 'b' },
@@ -65,7 +65,7 @@ test('late instructions stay the system’s where the model heeds them there', a
   assert.equal(roles(await ask('chat', 'anthropic/claude-sonnet-4-6', { messages })), ['user', 'assistant', 'user'])
 })
 
-test('a messages client’s tools turn off the thoughts of an OpenAI model that excludes them', async () => {
+test('tools of a messages client turn off reasoning for an OpenAI model that excludes both together', async () => {
   const body = { max_tokens: 9, tools: [tool], temperature: 0.5, metadata: { user_id: 'u' } }
   const { sent, warned } = await ask('messages', 'openai/gpt-6-sol', body)
   assert.equal([sent.reasoning_effort, sent.max_completion_tokens, sent.temperature], ['none', 9, 0.5])
@@ -76,7 +76,7 @@ test('a messages client’s tools turn off the thoughts of an OpenAI model that 
   assert.equal(plain.warned, ['dropped:temperature'])
 })
 
-test('DeepSeek gets an effort it knows, and the field of thoughts in each of its turns', async () => {
+test('DeepSeek gets an effort that it accepts, and the field of reasoning in each of its turns', async () => {
   const messages = [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: [{ type: 'tool_use', id: 't1', name: 'look', input: {} }] },
@@ -88,7 +88,7 @@ test('DeepSeek gets an effort it knows, and the field of thoughts in each of its
   assert.is((sent.messages as JsonObject[])[1]?.reasoning_content, '')
 })
 
-test('a forced call turns off the thoughts that would refuse it', async () => {
+test('a forced call turns off reasoning that would exclude it', async () => {
   const body = { max_tokens: 9, tools: [tool], tool_choice: { type: 'any' } }
   const { sent, warned } = await ask('messages', 'deepseek/deepseek-v4-pro', body)
   assert.equal([sent.tool_choice, sent.thinking], ['required', { type: 'disabled' }])
@@ -107,7 +107,7 @@ test('Mistral gets ids of nine characters and no field that it does not know', a
   assert.match(JSON.stringify(sent.messages), /"tool_call_id":"[A-Za-z0-9]{9}"/)
 })
 
-test('a router is asked to think in its own words', async () => {
+test('a router is asked for reasoning by its own field', async () => {
   const body = { max_tokens: 9_000, thinking: { type: 'enabled', budget_tokens: 8_000 } }
   const { sent } = await ask('messages', 'openrouter/z-ai/glm-5.3', body)
   assert.equal([sent.reasoning, sent.max_tokens], [{ effort: 'medium' }, 9_000])

@@ -16,7 +16,7 @@ test('models of the catalog are found by provider and id, of several entries the
     assert.is(catalogModelOf(catalog, { provider, model: 'c' }), undefined)
 })
 
-test('models of the catalog have a context window of which nothing is known unless it says so', () => {
+test('models of the catalog have an unknown context window unless the catalog has it', () => {
   const windowOf = (model: string) => contextWindowOf(catalog, { provider: 'one', model })
   assert.equal(['a', 'b', 'c'].map(windowOf), [8, undefined, undefined])
 })

@@ -12,7 +12,7 @@ test('the built-in catalog is well-formed', () => {
   assert.equal(validateCatalog(defaultCatalog), [])
 })
 
-test('the built-in catalog knows the providers people ask for', () => {
+test('the built-in catalog has the providers in common use', () => {
   const names = new Set(Object.values(defaultCatalog).map((provider) => provider.name))
   const wanted = [
     'OpenAI',
@@ -53,7 +53,7 @@ test('the built-in catalog knows the providers people ask for', () => {
   )
 })
 
-test('the built-in catalog says of every provider what a call needs', () => {
+test('the built-in catalog has for every provider the facts that a call needs', () => {
   for (const [id, provider] of Object.entries(defaultCatalog)) {
     const { baseUrl, cloud, searchConfig, fetchConfig, models: list = [] } = provider
     if (cloud) continue // its address comes from the connection
@@ -62,7 +62,7 @@ test('the built-in catalog says of every provider what a call needs', () => {
   }
 })
 
-test('the built-in catalog speaks chat completions to all but the vendors known to speak otherwise', () => {
+test('the built-in catalog uses chat completions for all vendors without a known format of their own', () => {
   const others = Object.entries(defaultCatalog).flatMap(([id, { format }]) => (format ? [`${id} ${format}`] : []))
   assert.equal(others, [
     'anthropic anthropic-messages',
@@ -73,14 +73,14 @@ test('the built-in catalog speaks chat completions to all but the vendors known 
   ])
 })
 
-test('prices the models of the vendors that bill by the token', () => {
+test('the built-in catalog has prices for the models of vendors that bill by the token', () => {
   for (const id of ['openai', 'anthropic', 'deepseek', 'xai', 'moonshot', 'alibaba', 'minimax']) {
     const unpriced = (defaultCatalog[id]?.models ?? []).filter((model) => !model.type && !model.price?.output)
     assert.equal(unpriced, [], id)
   }
 })
 
-test('the built-in catalog calls only local and openly free models free', () => {
+test('in the built-in catalog only local models and those declared free cost nothing', () => {
   const free = Object.entries(defaultCatalog).flatMap(([id, { models: list = [] }]) =>
     list.some((model) => model.price?.input === 0) ? [id] : [],
   )
@@ -94,7 +94,7 @@ test('the built-in catalog names source and date of every provider in the data',
   for (const id of Object.keys(models)) assert.ok(Object.hasOwn(definitions, id), `${id} has models, but no definition`)
 })
 
-test('the built-in catalog lets the data win over a hand-kept model of the same id', () => {
+test('in the built-in catalog a model of the data replaces one of the same id that is maintained by hand', () => {
   const data = { a: [{ id: 'x', contextWindow: 2 }] }
   const merged = mergeCatalog({ a: { name: 'A' } }, data, { a: [{ id: 'x' }, { id: 'y' }] })
   assert.equal(merged, { a: { name: 'A', models: [{ id: 'x', contextWindow: 2 }, { id: 'y' }] } })

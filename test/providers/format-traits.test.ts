@@ -34,15 +34,15 @@ const asChat: Record<string, Expected> = {
 }
 
 for (const [name, expected] of Object.entries(asChat))
-  test(`${name} by the door that looks like OpenAI’s`, () => hold(traitsOf(name, 'openai-chat'), expected))
+  test(`${name} through an API like OpenAI’s`, () => hold(traitsOf(name, 'openai-chat'), expected))
 
-test('a provider that nobody knows keeps what its format takes', () => {
+test('an unknown provider gets all that its format accepts', () => {
   const traits = traitsOf('anthropic-compatible-x/claude-of-tomorrow')
   assert.equal(traits.inputs, messagesTranslator.traits.inputs)
   assert.equal(traits.reasoning.by, 'adaptive')
 })
 
-test('traits in other formats cost little beside a translator', async () => {
+test('computing the traits for other formats takes little time beside a translation', async () => {
   const { outputFiles } = await build({
     entryPoints: [new URL('../../src/providers/traits.ts', import.meta.url).pathname],
     bundle: true,

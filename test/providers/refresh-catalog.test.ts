@@ -22,7 +22,7 @@ const select = (list: object, selection: Partial<Selection> = {}, kinds: Kind[] 
   return { ids: chosen.map(({ id }) => id), chosen, problems }
 }
 
-test('refreshing the catalog carries limits and prices over', () => {
+test('refreshing the catalog copies limits and prices', () => {
   const cost = { input: 3, output: 15, cache_read: 0.29999999999999993, cache_write: 3.75 }
   assert.equal(select(model('large', { cost })).chosen, [
     {
@@ -34,7 +34,7 @@ test('refreshing the catalog carries limits and prices over', () => {
   ])
 })
 
-test('refreshing the catalog takes a price of zero for unknown, except where the selection says free', () => {
+test('refreshing the catalog treats a price of zero as unknown, unless the selection declares the model free', () => {
   const list = model('large', { cost: { input: 0, output: 0, cache_read: 0 } })
   assert.is(select(list).chosen[0]?.price, undefined)
   assert.equal(select(list, { free: /^large$/ }).chosen[0]?.price, { input: 0, output: 0 })
@@ -72,7 +72,7 @@ test('refreshing the catalog distinguishes kinds and leaves out what the provide
   assert.equal(select(list).ids, ['chat'])
 })
 
-test('selects by age, by id, by tools, never what is deprecated, newest first', () => {
+test('refreshing the catalog selects models by age, by id and by tools, without deprecated ones, newest first', () => {
   const list = {
     ...model('old', { release_date: '2025-01', tool_call: true }),
     ...model('older', { release_date: '2024-01' }),
@@ -101,7 +101,7 @@ for (const [what, [entry, problem]] of Object.entries(malformed)) {
   })
 }
 
-test('reports a provider that the source lost', () => {
+test('refreshing the catalog reports a provider that the source no longer has', () => {
   assert.match(select({}, { from: 'other' }).problems[0] ?? '', /^other: the source has no such provider/)
 })
 
@@ -147,7 +147,7 @@ async function run(source: object | string, only: string) {
   return { code, output, written }
 }
 
-test('refreshes one provider, keeps the others, and prints the changes', async () => {
+test('refreshing one provider keeps the others, and prints the changes', async () => {
   const { code, output, written } = await run({ deepseek: { models: model('deepseek-next') } }, 'deepseek')
   assert.is(code, 0, output)
   assert.match(output, '+ deepseek/deepseek-next\n')

@@ -224,7 +224,7 @@ const table: Record<string, Expected> = {
 
 for (const [name, expected] of Object.entries(table)) test(name, () => hold(traitsOf(name), expected))
 
-test('every provider of the catalog is known to be a vendor, and no other', () => {
+test('exactly the providers of the catalog are treated as vendors', () => {
   const answering = Object.entries(defaultCatalog).filter(([, { serviceKinds = ['llm'] }]) =>
     serviceKinds.includes('llm'),
   )

@@ -14,7 +14,7 @@ const provider = {
 const withModel = (model: unknown) => ({ acme: { ...provider, models: [model] } })
 const withPrice = (price: unknown) => withModel({ id: 'large', price })
 
-test('validateCatalog finds nothing wrong with a whole catalog', () => {
+test('validateCatalog finds no problem in a complete catalog', () => {
   const search = {
     name: 'Find',
     docsUrl: 'https://find.example',

@@ -74,7 +74,7 @@ const rows: Array<[when: Condition, meeting: Request[], others: Request[]]> = [
   [{ stream: false, tools: true }, [[{ tools: [tool] }]], [[{}], [{ tools: [tool], stream: true }]]],
 ]
 for (const [when, meeting, others] of rows) {
-  test(`${JSON.stringify(when)} is met by what it says, and by nothing else`, async () => {
+  test(`the condition ${JSON.stringify(when)} is met by matching requests, and by no others`, async () => {
     const { asks } = await openPool(
       { models: [{ model: 'one/m', when }, 'two/m'], strategy: 'conditional' },
       { combos: { outer: ['pool'] }, aliases: { nick: 'pool' } },
@@ -84,7 +84,7 @@ for (const [when, meeting, others] of rows) {
   })
 }
 
-test('headers are asked for in lower case, as mounts know them', async () => {
+test('conditions read headers in lower case, as mounts provide them', async () => {
   const { world, up } = await openPool({
     models: [{ model: 'one/m', when: { headers: { 'X-Team': 'red' } } }, 'two/m'],
   })
@@ -95,7 +95,7 @@ test('headers are asked for in lower case, as mounts know them', async () => {
   assert.equal(up.providers, ['one', 'two'])
 })
 
-test('images and tools are seen in the words of Anthropic too', async () => {
+test('images and tools of requests in the format of Anthropic are recognized', async () => {
   const when: Condition = { images: true, tools: true }
   const { world, up } = await openPool([], {
     combos: { talk: { models: [{ model: 'claude/seeing', when }, 'claude/plain'], strategy: 'conditional' } },
@@ -123,7 +123,7 @@ for (const strategy of [
   'sticky',
   'conditional',
 ] satisfies Strategy[]) {
-  test(`"${strategy}" leaves out what is not meant for a request`, async () => {
+  test(`"${strategy}" leaves out entries whose condition the request does not meet`, async () => {
     const models = [{ model: 'one/m', when: { tools: true } }, { model: 'two/m', when: { stream: true } }, 'three/m']
     const { up, asks } = await openPool({ models, strategy })
     await asks(20, { user: 'somebody' })
@@ -136,14 +136,14 @@ for (const strategy of [
   })
 }
 
-test('round-robin takes turns evenly among those that are meant', async () => {
+test('round-robin takes turns evenly among the entries whose condition is met', async () => {
   const models = ['one/m', { model: 'two/m', when: { tools: true } }, 'three/m']
   const { asks } = await openPool({ models, strategy: 'round-robin' })
   assert.is(await asks(4), 'one three one three')
   assert.is(await asks(3, { tools: [tool] }), 'one two three')
 })
 
-test('a request that no entry is meant for is refused with a sentence, in the format of its client', async () => {
+test('a request that meets the condition of no entry is refused with a sentence, in the format of its client', async () => {
   const combos = {
     talk: { models: [{ model: 'claude/c', when: { tools: true } }], strategy: 'conditional' as const },
     outer: ['pool'],
@@ -165,14 +165,14 @@ test('a request that no entry is meant for is refused with a sentence, in the fo
   assert.is(up.calls.length, 0)
 })
 
-test('an inner combo that is not for the request leads on to the next entry', async () => {
+test('the next entry is used when no entry of an inner combo is for the request', async () => {
   const combos = { inner: { models: [{ model: 'one/m', when: { tools: true } }], strategy: 'conditional' as const } }
   const { asks } = await openPool(['inner', 'two/m'], { combos })
   assert.is(await asks(1), 'two')
   assert.is(await asks(1, { tools: [tool] }), 'one')
 })
 
-test('weighted: those that are left share by their weights while one is cooling', async () => {
+test('weighted: the other entries share requests by their weights while one is cooling', async () => {
   const models = [
     { model: 'one/m', weight: 900 },
     { model: 'two/m', weight: 3 },

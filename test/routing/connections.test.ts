@@ -41,7 +41,7 @@ const pool = (connectionStrategy?: Strategy, more: Partial<NewCombo> = {}) => ({
 })
 const fromPool = { model: 'pool' }
 
-test("a provider's connections are used by priority, unless the provider is told otherwise", async () => {
+test('the connections of a provider are used by priority, unless the provider has a strategy', async () => {
   const { world, asks } = await openOne()
   assert.is(await asks(3), 'a a a')
   await world.api.providers.update('one', { strategy: 'round-robin' })
@@ -52,7 +52,7 @@ test("a provider's connections are used by priority, unless the provider is told
   assert.is(await asks(3), 'a a a')
 })
 
-test('all weigh the same and cost the same', async () => {
+test('all connections of a provider have the same weight and cost', async () => {
   const { world, up, asks } = await openOne({ combos: pool('least-cost') })
   assert.is(await asks(3, fromPool), 'a a a')
   await world.api.providers.update('one', { strategy: 'least-cost' })
@@ -117,7 +117,7 @@ test('a provider\'s connections keep a session under "sticky", and move it when 
   assert.is(await asks(2, { user: 'somebody' }), `${other} ${other}`)
 })
 
-test('one bad key never takes its provider with it', async () => {
+test('a refused key does not take its provider out of use', async () => {
   for (const strategy of ['fallback', 'round-robin', 'least-busy', 'least-latency', 'random', 'sticky'] as const) {
     const { world, up, down, asks } = await openOne()
     await world.api.providers.update('one', { strategy })
@@ -128,7 +128,7 @@ test('one bad key never takes its provider with it', async () => {
   }
 })
 
-test('one bad model never takes its key with it', async () => {
+test('a failing model does not take its key out of use', async () => {
   const { world, up, down, asks } = await openOne()
   down.set('a/m', 404)
   assert.is(await asks(3), 'a>b b b')
@@ -141,7 +141,7 @@ test('one bad model never takes its key with it', async () => {
   assert.equal(countOf(calls), { 'b/m': 5, 'c/m': 5, 'a/other': 3, 'b/other': 3, 'c/other': 3 })
 })
 
-test('three dead keys of one provider lead on to the next provider of the combo', async () => {
+test('after three refused keys of one provider the next provider of the combo is used', async () => {
   const { world, down, asks } = await openOne({ combos: pool('round-robin'), limits: { maxAttempts: 4 } })
   for (const key of ['a', 'b', 'c']) down.set(key, 401)
   assert.is(await asks(3, fromPool), 'a>b>c>two two two')

@@ -18,7 +18,7 @@ async function drain({ world: { api } }: Pick<Pool, 'world'>, provider: string, 
     if (one.provider === provider) await api.connections.update(one.id, { draining })
 }
 
-test('new requests go to the other connections, and come back once the draining is taken back', async () => {
+test('new requests go to other connections while one drains, and return when it no longer does', async () => {
   for (const strategy of ['fallback', 'round-robin', 'least-busy', 'weighted', 'random'] as const) {
     const { asks, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy })
     await drain('one')
@@ -31,7 +31,7 @@ test('new requests go to the other connections, and come back once the draining 
   }
 })
 
-test('a draining target gets no request when the other one fails, and none of those that are cooling', async () => {
+test('a draining target gets no request when the other target fails, nor in place of cooling targets', async () => {
   const { asks, drain, down } = await pool(['one/m', 'two/m'])
   await drain('one')
   down.set('two', 503)
@@ -56,7 +56,7 @@ test('a request for connections that are all draining is a 503 that says so', as
   assert.is(up.calls.length, 0)
 })
 
-test('requests that are under way go on', async () => {
+test('requests under way at a draining connection go on', async () => {
   let answer = (_: Response) => {}
   const up = fakeUpstream(({ body }) => {
     if (JSON.parse(body).stream) return sse(chatEvents())
@@ -74,7 +74,7 @@ test('requests that are under way go on', async () => {
   assert.match(await stream.text(), 'DONE')
 })
 
-test('the sessions that a draining connection has answered go on there, and others go elsewhere and stay', async () => {
+test('a draining connection keeps the sessions that it has answered, and other sessions move to other connections', async () => {
   const { asks, drain, world } = await pool({ models: ['one/m', 'two/m'], strategy: 'sticky' })
   const users = Array.from({ length: 12 }, (_, nth) => `user-${nth}`)
   const known = users.slice(0, 6)
@@ -194,7 +194,7 @@ test('a target shows the cooldown of its connection, and none of an inactive one
   assert.equal((await world.api.health.list()).targets, [])
 })
 
-test('a probe that is under way shows as one', async () => {
+test('a probe under way is shown in the state of its target', async () => {
   const up = fakeUpstream((_, nth) => (nth === 1 ? refused(401)() : never()))
   const { world } = await openPool([], { connections: ['one'], fetch: up })
   await world.chat({ model: 'one/m' })

@@ -46,7 +46,7 @@ const step = fc.record({
   team: fc.constantFrom('ab', 'x'),
 })
 
-test('what an explanation foretells is the first call of the request that follows, through whatever combos, at either of two instances', () =>
+test('the target that an explanation names first is called first by the next request, through any combos, at both of two instances', () =>
   fc.assert(
     fc.asyncProperty(combo, combo, fc.array(step, { minLength: 6, maxLength: 12 }), async (inner, outer, steps) => {
       const now = new Map<string, string>()

@@ -7,7 +7,7 @@ import { linesOf, open } from './support/explain.ts'
 
 const test = suite('explanations of strategies')
 
-test('fallback: each stands where it is listed', async () => {
+test('fallback: each target has the place in which it is listed', async () => {
   const pool = await open('fallback')
   assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st',
@@ -16,7 +16,7 @@ test('fallback: each stands where it is listed', async () => {
   ])
 })
 
-test('round-robin: whose turn it is, and no turn is moved by asking', async () => {
+test('round-robin: the explanation names the entry whose turn it is, and takes no turn', async () => {
   const pool = await open('round-robin')
   await pool.asks(1)
   const wanted = [
@@ -28,7 +28,7 @@ test('round-robin: whose turn it is, and no turn is moved by asking', async () =
   assert.is(await pool.asks(1), 'two')
 })
 
-test('weighted and random: as they might be drawn', async () => {
+test('weighted and random: the order is one that might be drawn', async () => {
   const entries = [{ model: 'one/m', weight: 3 }, { model: 'two/m', weight: 0 }, 'three/m']
   for (const line of await linesOf(await open('weighted', {}, entries))) {
     const [, provider, drawn] = /^(\w+) \w+: pool: drawn (\w+), weight/.exec(line) ?? []
@@ -39,7 +39,7 @@ test('weighted and random: as they might be drawn', async () => {
   assert.equal(drawn, ['first: pool: drawn 1st', 'next: pool: drawn 2nd', 'next: pool: drawn 3rd'])
 })
 
-test('least-cost: the price, or that there is none', async () => {
+test('least-cost: the reason is the price, or that it is unknown', async () => {
   assert.equal(await linesOf(await open('least-cost')), [
     'two first: pool: $0.35 per million tokens, input and output',
     'one next: pool: $20 per million tokens, input and output',
@@ -47,7 +47,7 @@ test('least-cost: the price, or that there is none', async () => {
   ])
 })
 
-test('least-latency: what was measured', async () => {
+test('least-latency: the reason is the measured average', async () => {
   const pool = await open('least-latency', {}, ['one/m'])
   assert.equal(await linesOf(pool), ['one first: pool: not measured yet'])
   await pool.asks(1)
@@ -55,7 +55,7 @@ test('least-latency: what was measured', async () => {
   assert.equal(await linesOf(pool, { body: { stream: true } }), ['one first: pool: not measured yet'])
 })
 
-test('least-latency: which is only tried to learn whether it is faster', async () => {
+test('least-latency: the reason says which target is only tried to learn whether it is faster', async () => {
   const clock = fakeClock()
   const answer = async ({ provider }: Call) => {
     await clock.sleep(provider === 'one' ? 100 : 200)
@@ -76,7 +76,7 @@ test('least-latency: which is only tried to learn whether it is faster', async (
   ])
 })
 
-test('least-busy: how much is under way', async () => {
+test('least-busy: the reason is the number of requests under way', async () => {
   const pool = await open('least-busy', { answer: () => new Promise(() => {}) })
   for (let time = 1; time <= 4; time++) {
     void pool.world.chat({ model: 'pool' })
@@ -89,7 +89,7 @@ test('least-busy: how much is under way', async () => {
   ])
 })
 
-test('sticky: where the session is at home, and where it was moved', async () => {
+test('sticky: the reason is the entry to which the session belongs, or to which it was moved', async () => {
   const pool = await open('sticky')
   assert.equal(await linesOf(pool), [
     'one first: pool: listed 1st, since the request has no session',
@@ -111,7 +111,7 @@ test('sticky: where the session is at home, and where it was moved', async () =>
   assert.match(named[0] ?? '', /the session was moved here/, 'headers of any case')
 })
 
-test('conditional: what is not meant for the request, and for want of what', async () => {
+test('conditional: an entry that is left out is shown with the condition that is not met', async () => {
   const entries = [
     { model: 'one/m', when: { tools: true, headers: { 'X-Team': 'red' } } },
     { model: 'two/m', when: { metadata: { tier: 'gold' }, bytes: { max: 100 } } },
@@ -141,7 +141,7 @@ for (const strategy of [
   'sticky',
   'conditional',
 ] satisfies Strategy[]) {
-  test(`"${strategy}": the next request does what was explained`, async () => {
+  test(`"${strategy}": the next request is routed as it was explained`, async () => {
     const entries = [{ model: 'one/m', when: { stream: false } }, 'two/m', 'three/m']
     const pool = await open(strategy, { limits: { maxAttempts: 2 } }, entries)
     const body = { user: 'somebody' }

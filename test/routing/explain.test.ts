@@ -9,7 +9,7 @@ import { openPool } from './support/pool.ts'
 
 const test = suite('explanations')
 
-test('what is cooling is skipped, with why and until when; the rest is used, as far as attempts reach', async () => {
+test('a cooling target is skipped, with the reason and the end of its cooldown; the others are used within the attempts', async () => {
   const pool = await open('fallback', { limits: { maxAttempts: 1 } })
   pool.down.set('one', 401)
   await pool.asks(1)
@@ -104,7 +104,7 @@ test('two models of a provider whose connections take turns: each begins at anot
   assert.equal(called, lines)
 })
 
-test('the way through combos and providers, with each reason on it', async () => {
+test('each target has the way through combos and providers, and the reason at each step', async () => {
   const connections = ['one', 'two', { provider: 'two', name: 'spare' }]
   const combos = { inner: { models: ['two/m'], connectionStrategy: 'round-robin' as const } }
   const pool = await openPool({ models: ['inner', 'one/m'], strategy: 'round-robin' }, { connections, combos })
@@ -123,7 +123,7 @@ test('the way through combos and providers, with each reason on it', async () =>
   )
 })
 
-test('what its format cannot carry is skipped, as the request will do', async () => {
+test('a target whose format cannot carry the request is skipped, as it is by the request', async () => {
   const connections = ['claude', 'one']
   const pool = await openPool(['claude/c', 'one/m'], { connections, catalog: worldCatalog })
   const body = { n: 2, messages: [{ role: 'user', content: 'hi' }] }
@@ -157,7 +157,7 @@ test('size and streaming are those that the request will have', async () => {
   assert.match(counted[0] ?? '', 'two first', 'counts are never streamed')
 })
 
-test('what leads nowhere is explained with the error that its client would read', async () => {
+test('a model that leads to no target is explained with the error that the client would get', async () => {
   const { world } = await open('conditional', {}, [{ model: 'one/m', when: { tools: true } }])
   for (const model of ['poll', 'one', 'pool', 'nobody/m']) {
     const { targets, error, model: asked } = await world.api.explain({ model })
@@ -169,7 +169,7 @@ test('what leads nowhere is explained with the error that its client would read'
   assert.equal(leftOut, [{ combo: 'pool', model: 'one/m', unmet: 'tools' }])
 })
 
-test('over HTTP as in process; nobody is called, nothing is kept, and no secret is shown', async () => {
+test('an explanation over HTTP is that in process; it calls no provider, stores nothing and shows no secret', async () => {
   const storage = memoryStorage()
   const pool = await open('sticky', { storage })
   await pool.world.api.combos.create({ name: 'turns', models, strategy: 'round-robin' })

@@ -39,7 +39,7 @@ const throws = (method: string) => {
 
 for (const [way, how] of Object.entries({ rejects, throws })) {
   for (const methods of [['get'], ['set'], ['get', 'set', 'delete']] as const) {
-    test(`${way} at "${methods.join('", "')}": each instance takes turns for itself, and the host is told`, async () => {
+    test(`${way} at "${methods.join('", "')}": each instance takes turns by itself, and onError gets the failure`, async () => {
       const { storage, clock, broken, calls } = failingStorage(how)
       const { world, asks } = await openPool(turns, { storage, clock })
       for (const method of methods) broken.add(method)
@@ -54,7 +54,7 @@ for (const [way, how] of Object.entries({ rejects, throws })) {
   }
 }
 
-test('a second later it is asked again, and turns are shared again', async () => {
+test('a storage that has failed is used again a second later, and turns are shared again', async () => {
   const { storage, clock, broken } = failingStorage(rejects)
   const { world, asks } = await openPool(turns, { storage, clock })
   assert.is(await asks(1), 'one')
@@ -69,7 +69,7 @@ test('a second later it is asked again, and turns are shared again', async () =>
   assert.ok((await storage.list('routing/')).length > 0)
 })
 
-test('sessions that were moved stay there for the instance', async () => {
+test('moved sessions stay moved at their instance while the storage fails', async () => {
   const { storage, clock, broken } = failingStorage(rejects)
   const { world, down, asks } = await openPool({ models: ['one/m', 'two/m'], strategy: 'sticky' }, { storage, clock })
   const body = { user: 'somebody' }
@@ -83,7 +83,7 @@ test('sessions that were moved stay there for the instance', async () => {
   for (const { status } of world.told.requests) assert.is(status, 200)
 })
 
-test('a combo can be changed and deleted all the same', async () => {
+test('a combo can be changed and deleted while the state of its turns cannot be stored', async () => {
   const { storage, clock, broken } = failingStorage(rejects)
   const { world, asks } = await openPool(turns, { storage, clock })
   for (const method of ['get', 'set', 'delete'] as const) broken.add(method)

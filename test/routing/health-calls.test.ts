@@ -37,7 +37,7 @@ test('failures of calls that began before the cooldown neither prolong it nor co
   assert.is(waitOf(), undefined)
 })
 
-test('a cooldown under way may only grow, whatever the last resort brings, and keeps its reason', () => {
+test('a cooldown under way is only extended by failures of the last resort, and keeps its reason', () => {
   const { health, fail, waitOf } = open()
   fail('credentials')
   fail('rate-limit', target(), 1_000)
@@ -77,7 +77,7 @@ test('streams that break off count, though each had begun, until an answer comes
   assert.equal(await health.list([connection('a')]), [])
 })
 
-test('a stream that has begun ends what is held against its target, but for streams that broke off', async () => {
+test('a stream that has begun ends the failures of its target, except those of streams that broke off', async () => {
   const { health, fail, waitOf, pass } = open()
   for (const what of ['rate-limit', 'server', 'server'] as const) fail(what)
   pass(1_000)
@@ -86,7 +86,7 @@ test('a stream that has begun ends what is held against its target, but for stre
   assert.is(waitOf(), undefined)
 })
 
-test('streams that come to their end say nothing of calls that fail meanwhile', () => {
+test('a complete stream does not clear the failures of calls that failed while it ran', () => {
   const { health, fail, waitOf } = open()
   const streams = [1, 2, 3, 4, 5].map(() => health.begin(target()))
   for (const stream of streams) stream.beginStream()
@@ -107,14 +107,14 @@ test('an old stream that breaks off does not prolong a cooldown that began after
   assert.is(health.cooldownOf(target())?.class, 'server')
 })
 
-test('a changed connection is not what failed', async () => {
+test('a connection that was changed has no failures', async () => {
   const { fail, waitOf, health } = open()
   fail('credentials')
   assert.is(waitOf(target('a', 'm', '2')), undefined)
   assert.equal(await health.list([connection('a', 'p', '2')]), [])
 })
 
-test('a call that began before its connection was changed says nothing of what it is now', () => {
+test('a call that began before its connection was changed does not affect the health of the changed one', () => {
   const { health, fail, waitOf } = open()
   const [good, bad] = [health.begin(target()), health.begin(target())]
   fail('credentials', target('a', 'm', '2'))
@@ -125,7 +125,7 @@ test('a call that began before its connection was changed says nothing of what i
   assert.is(waitOf(target('a', 'm', '2')), undefined)
 })
 
-test('what stands against a provider ends with the change of a connection that has failed there', () => {
+test('the cooldown of a provider ends when a connection whose failures count against it is changed', () => {
   const { failAddress, waitOf } = open()
   for (let at = 0; at < 10; at++) failAddress(target(at < 5 ? 'a' : 'b'))
   assert.is(waitOf(target('c')), 5_000)

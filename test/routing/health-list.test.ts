@@ -3,7 +3,7 @@ import { connection, open, target } from './support/health.ts'
 
 const test = suite('health as operators see it')
 
-test('operators see what is not well, and can forget it', async () => {
+test('operators see unhealthy targets, and can reset them', async () => {
   const { fail, health, pass } = open()
   fail('credentials')
   fail('server', target('b'))
@@ -36,7 +36,7 @@ test('operators see what is not well, and can forget it', async () => {
   assert.equal(await health.list([connection('b')]), [])
 })
 
-test('model names that clients make up fill no memory, and make nothing forgotten that matters more', async () => {
+test('invented model names do not fill the memory, and displace no record that matters more', async () => {
   const { fail, health, waitOf } = open()
   fail('credentials', target('b'))
   for (let at = 0; at < 5; at++) fail('server', target('c'))
@@ -49,7 +49,7 @@ test('model names that clients make up fill no memory, and make nothing forgotte
   assert.is(waitOf(target('d')), 1_000, 'what is new has room')
 })
 
-test('as many models that cool as there is room for make room for each other, the oldest first', () => {
+test('when only cooling models are recorded, the oldest of them makes room for a new one', () => {
   const { fail, waitOf } = open()
   fail('credentials', target('b'))
   for (let at = 0; at < 5 * 1_001; at++) fail('content', target('a', `failing-${Math.floor(at / 5)}`))
@@ -58,7 +58,7 @@ test('as many models that cool as there is room for make room for each other, th
   assert.is(waitOf(target('a', 'failing-1000')), 5_000)
 })
 
-test('what a provider says is kept as far as it helps', async () => {
+test('the message of a provider is kept up to its useful length', async () => {
   const { health } = open()
   health.begin(target()).fail({ class: 'rate-limit', message: 'x'.repeat(60_000) })
   assert.is((await health.list([connection('a')]))[0]?.message.length, 300)

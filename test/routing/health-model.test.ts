@@ -51,7 +51,7 @@ const targets = ['a m', 'a n', 'b m', 'b n'].map((name) => {
   return { provider: 'p', model, connection: { id, provider: 'p', updatedAt: '1' } }
 })
 
-test(`over ${times(10_000)} histories of four targets it says the same`, () => {
+test(`over ${times(10_000)} histories of four targets health agrees with the model`, () => {
   let [usable, cooling] = [0, 0]
   fc.assert(
     fc.property(fc.array(step, { minLength: 12, maxLength: 40 }), (steps) => {
@@ -122,7 +122,7 @@ function unknown(): never {
   throw new Error('no such target')
 }
 
-test('however many come at once, exactly one probes', () => {
+test('of any number of simultaneous requests exactly one probes', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('begin', 'fail', 'answer', 'drop', 'pass'), { maxLength: 60 }), (steps) => {
       let nowMs = 1_000

@@ -70,7 +70,7 @@ for (const what of ['client', 'context-overflow', 'format'] as const) {
   })
 }
 
-test('every class has its row, or none', () => {
+test('every class of failures is tested, or has no cooldown', () => {
   const cooling = Object.entries(failureRules).flatMap(([what, { cooldown }]) => (cooldown ? [what] : []))
   assert.equal(cooling.sort(), table.map(([what]) => what).sort())
 })
@@ -105,7 +105,7 @@ test('failures older than the window do not count', () => {
   assert.is(waitOf(), 5_000)
 })
 
-test('a target that went well a thousand times cools after ten failures in a row', () => {
+test('a target cools after ten failures in a row, even after a thousand successes', () => {
   const { health, fail, waitOf } = open()
   for (let at = 0; at < 1_000; at++) health.begin(target()).succeed()
   for (let at = 0; at < 9; at++) fail('server')
@@ -151,7 +151,7 @@ test('only a wait that was asked for, a refused key and a missing model are firm
   }
 })
 
-test('what a combo with terms of its own judges is no other request’s, but for failures that are evident', () => {
+test('failures that a combo with its own health terms judges do not affect other requests, except evident ones', () => {
   const { health, waitOf } = open()
   const combo = health.withTerms({ ...defaultHealthTerms, minCalls: 2, cooldownMs: 1_000, combo: 'sensitive' })
   combo.begin(target()).fail(failure('server'))
@@ -163,7 +163,7 @@ test('what a combo with terms of its own judges is no other request’s, but for
   assert.is(waitOf(target('b')), 60_000)
 })
 
-test('what the provider asks for counts, for an hour at most and not a moment longer than it says', async () => {
+test('the wait that the provider asks for is kept exactly, for an hour at most', async () => {
   for (const [asked, waited] of [
     [30_000, 30_000],
     [0, 0],
@@ -176,7 +176,7 @@ test('what the provider asks for counts, for an hour at most and not a moment lo
   }
 })
 
-test('jitter adds up to a tenth to a back-off, and takes nothing from it', () => {
+test('jitter makes a back-off up to a tenth longer, and never shorter', () => {
   for (const [random, wait] of [
     [0, 60_000],
     [0.999, 65_994],
@@ -187,7 +187,7 @@ test('jitter adds up to a tenth to a back-off, and takes nothing from it', () =>
   }
 })
 
-test('a wait shorter than the first of its class is believed once, and then the back-off counts', () => {
+test('a wait shorter than the first back-off of its class is used once, and then the back-off counts', () => {
   const { fail, waitOf, pass } = open()
   const waits: Array<number | undefined> = []
   for (const asked of [0, 0, 400, 1_500, 0]) {
@@ -198,7 +198,7 @@ test('a wait shorter than the first of its class is believed once, and then the 
   assert.equal(waits, [undefined, 2_000, 4_000, 1_500, 16_000])
 })
 
-test('a wait of nothing leaves nothing alone that takes several failures', async () => {
+test('a wait of zero does not start a cooldown for which several failures are needed', async () => {
   const { fail, health, waitOf } = open()
   for (let at = 0; at < 4; at++) fail('server', target(), 0)
   const [entry] = (await health.list([connection('a')])).filter(({ level }) => level === 'model')
@@ -207,7 +207,7 @@ test('a wait of nothing leaves nothing alone that takes several failures', async
   assert.is(waitOf(), 5_000)
 })
 
-test('when the time is over one request probes, and its outcome decides for all', () => {
+test('after a cooldown one request probes, and its outcome decides for all', () => {
   const { health, fail, waitOf, pass } = open()
   fail('rate-limit')
   pass(1_000)
@@ -238,7 +238,7 @@ test('the cooldown doubles up to its limit', () => {
   )
 })
 
-test('failures of requests that were under way, or tried it for want of another, do not prolong the cooldown', () => {
+test('failures of requests that were under way, or used the target as the last resort, do not prolong its cooldown', () => {
   const { fail, waitOf, pass } = open()
   for (let at = 0; at < 8; at++) fail('server')
   assert.is(waitOf(), 5_000)
@@ -247,7 +247,7 @@ test('failures of requests that were under way, or tried it for want of another,
   assert.is(waitOf(), 3_000)
 })
 
-test('a model that fails at every account takes no other model with it, unless nothing answers at all', () => {
+test('a model that fails at every account does not take other models out of use, unless no model answers', () => {
   const bad = open()
   for (let at = 0; at < 20; at++) bad.fail('server', target(at % 2 ? 'a' : 'b', 'bad'))
   assert.is(bad.waitOf(target('a', 'good')), undefined)
@@ -256,14 +256,14 @@ test('a model that fails at every account takes no other model with it, unless n
   assert.is(gone.waitOf(target('c', 'good')), 5_000)
 })
 
-test('an address that cannot be reached is left alone for every model of its connection', () => {
+test('every model of a connection cools when its address cannot be reached', () => {
   const { failAddress, waitOf } = open()
   failAddress()
   assert.is(waitOf(target('a', 'other')), 5_000)
   assert.is(waitOf(target('b')), undefined)
 })
 
-test('calls that break off take the key with them when they are of two models, never for one', () => {
+test('a key cools when calls of two models break off, never for one model', () => {
   const { fail, waitOf, health } = open()
   for (let at = 0; at < 20; at++) fail('network', target('a', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
@@ -274,14 +274,14 @@ test('calls that break off take the key with them when they are of two models, n
   assert.is(waitOf(target('a', 'good')), 5_000)
 })
 
-test('a model whose calls break off at every account takes no provider with it', () => {
+test('a model whose calls break off at every account does not take the provider out of use', () => {
   const { fail, waitOf } = open()
   for (let at = 0; at < 20; at++) fail('network', target(at % 2 ? 'a' : 'b', 'bad'))
   assert.is(waitOf(target('a', 'good')), undefined)
   assert.is(waitOf(target('c', 'bad')), undefined)
 })
 
-test('a provider is left alone when two of its accounts fail, never for one', () => {
+test('a provider cools when two of its accounts fail, never for one', () => {
   const one = open()
   for (let at = 0; at < 50; at++) one.fail('network')
   assert.is(one.waitOf(target('b')), undefined)

@@ -45,7 +45,7 @@ async function waitingFor(pool: Pick<Pool, 'world' | 'up'>, times: number) {
   return countOf(up.providers)
 }
 
-test('what waits for another connection than the first one counts too', async () => {
+test('requests at other connections than the first one count as load of their provider', async () => {
   const pool = await openPool(pair, {
     connections: [{ provider: 'one', apiKey: 'dead' }, 'one', 'two'],
     answer: ({ headers }) => (headers.get('authorization') === 'Bearer dead' ? json({}, 401) : never()),
@@ -55,7 +55,7 @@ test('what waits for another connection than the first one counts too', async ()
   assert.equal(await waitingFor(pool, 9), { one: 4, two: 5 }, 'one waits already')
 })
 
-test('a request does not keep itself from the connection that its combo has chosen', async () => {
+test('a request does not count as load against the connection that its combo has chosen for it', async () => {
   const connections = ['a', 'b'].map((name) => ({ provider: 'one', name, apiKey: `key-${name}` }))
   const combo = { ...busy('one/m', 'two/m'), connectionStrategy: 'least-busy' as const }
   const { world, up } = await openPool(combo, { connections: [...connections, 'two'] })
@@ -63,13 +63,13 @@ test('a request does not keep itself from the connection that its combo has chos
   assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer key-a')
 })
 
-test('what waits for any target of a combo counts too', async () => {
+test('requests at any target of a combo count as its load', async () => {
   const combos = { inner: { models: ['one/m', 'two/m'], strategy: 'round-robin' as const } }
   const pool = await openPool(busy('inner', 'three/m'), { combos, answer: never })
   assert.equal(await waitingFor(pool, 12), { one: 3, two: 3, three: 6 })
 })
 
-test('a whole answer counts until it is here', async () => {
+test('a request for a whole answer counts as load until the answer is complete', async () => {
   let bring: () => void = () => {}
   const late = new Promise<void>((resolve) => {
     bring = resolve
@@ -109,7 +109,7 @@ for (const [how, answer, end] of ends) {
   })
 }
 
-test('a request whose client leaves before the answer counts no more', async () => {
+test('a request no longer counts as load when its client disconnects before the answer', async () => {
   const { world, up, asks } = await openPool(pair, first(never))
   const leave = new AbortController()
   const asked = world.chat(stream, { signal: leave.signal })
@@ -120,7 +120,7 @@ test('a request whose client leaves before the answer counts no more', async () 
   assert.is(await asks(1), 'one')
 })
 
-test('attempts that fail count no more', async () => {
+test('a failed attempt no longer counts as load', async () => {
   const { down, asks } = await openPool(pair)
   down.set('one', 500)
   assert.is(await asks(2), 'one>two one>two')
@@ -128,7 +128,7 @@ test('attempts that fail count no more', async () => {
   assert.is(await asks(2), 'one one')
 })
 
-test('a request that no target could take counts nowhere', async () => {
+test('a request that no target could take does not count as load', async () => {
   const { world, down, asks } = await openPool(pair)
   down.set('one', 401).set('two', 401)
   assert.is(await asks(1), 'one>two')

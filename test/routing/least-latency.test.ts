@@ -49,7 +49,7 @@ function isMostly(seen: readonly string[], provider: string) {
   assert.ok(count > 0.7 * seen.length, JSON.stringify(countOf(seen)))
 }
 
-test('each is measured first, then the fastest is taken, and another one now and then', async () => {
+test('each target is measured first, then the fastest is used, and sometimes another one', async () => {
   const { race } = await openRace({ one: 800, two: 200, three: 500 })
   assert.is(new Set(await race(9)).size, 3)
   const seen = await race(300)
@@ -76,7 +76,7 @@ test('a target that becomes slow is left for the next one', async () => {
   isMostly(await race(60), 'two')
 })
 
-test('one that is cooling is passed over', async () => {
+test('a cooling target is skipped', async () => {
   const { world, down, race } = await openRace({ one: 200, two: 500, three: 900 })
   await race(9)
   down.set('one', 401)
@@ -86,7 +86,7 @@ test('one that is cooling is passed over', async () => {
   assert.is(seen.includes('one'), false)
 })
 
-test('what counts is the connection that would be used, not one that is dead', async () => {
+test('the latency is that of the connection that would be used, not of a failing one', async () => {
   const connections = [{ provider: 'one', apiKey: 'swift' }, { provider: 'one', apiKey: 'slow' }, 'two']
   const ms: Record<string, number> = { 'Bearer swift': 200, 'Bearer slow': 900, two: 500 }
   const { race } = await openRace(ms, { connections }, ['one/m', 'two/m'])

@@ -23,7 +23,7 @@ const changes: Record<string, (api: World['api'], id: string) => Promise<unknown
   },
 }
 for (const [what, change] of Object.entries(changes)) {
-  test(`a session that was moved goes home when the combo ${what}, on every instance`, async () => {
+  test(`a moved session returns to its own entry when the combo ${what}, on every instance`, async () => {
     const storage = memoryStorage()
     const first = await openPool(sticky, { storage })
     const second = await joinPool(first, { storage })
@@ -41,7 +41,7 @@ for (const [what, change] of Object.entries(changes)) {
   })
 }
 
-test('so does one that was moved between the connections of a provider by that combo', async () => {
+test('a session that was moved between connections of a provider returns when the combo changes', async () => {
   const keys = ['key-a-of-one', 'key-b-of-one']
   const connections = keys.map((apiKey) => ({ provider: 'one', name: apiKey, apiKey }))
   const down = new Set<string>()
@@ -85,7 +85,7 @@ test('a session stays where it is when its entry cannot carry one of its request
   assert.is(await asks(1, body), 'claude')
 })
 
-test('nor is it moved by a hedge that was faster', async () => {
+test('a session is not moved by a hedge that was faster', async () => {
   const clock = fakeClock()
   let slow = ''
   const { world, up } = await openPool(

@@ -31,7 +31,7 @@ function twins(): [string, string] {
   throw new Error('there are none')
 }
 
-test('two sessions that share one hash are moved apart from each other', async () => {
+test('two sessions with the same hash are moved independently', async () => {
   const pins = createSessionAffinity(localState(fakeClock()))
   const [moved, other] = twins()
   await pins.moveTo(group, moved, entry)

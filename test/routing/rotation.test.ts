@@ -16,7 +16,7 @@ const group: Group = {
   entries,
 }
 
-test('a question that throws is the failure of those who wait, not of those who come later', async () => {
+test('when the check of an entry throws, the waiting requests fail, and later ones do not', async () => {
   const clock = fakeClock()
   const rotation = createRoundRobin(localState(clock), clock)
   const throws = () => {
@@ -28,7 +28,7 @@ test('a question that throws is the failure of those who wait, not of those who 
   assert.is((await rotation.take(group, () => true)).index, 1)
 })
 
-test('the rotation takes a turn of its own after 2.4 s, however slow the shared state is and however often others are faster', async () => {
+test('a request takes a turn of this instance after 2.4 s, however slow the shared state is and however often other writers are faster', async () => {
   const clock = fakeClock()
   const local = localState(clock)
   const slow = {

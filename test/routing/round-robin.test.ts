@@ -5,7 +5,7 @@ const test = suite('round-robin')
 
 const turns = { models: ['one/m', 'two/m', 'three/m'], strategy: 'round-robin' as const }
 
-test('a dead first of three leaves the same share to the two others', async () => {
+test('when the first of three targets fails, the two others get equal shares', async () => {
   const { up, down, asks } = await openPool(turns)
   down.set('one', 401)
   assert.is(await asks(1), 'one>two')
@@ -13,13 +13,13 @@ test('a dead first of three leaves the same share to the two others', async () =
   assert.equal(countOf(up.providers), { one: 1, two: 31, three: 30 })
 })
 
-test('so it does before the dead one is known to be dead', async () => {
+test('the two others get equal shares also before the failing target is cooling', async () => {
   const { down, asks } = await openPool(turns)
   down.set('one', 500)
   assert.is(await asks(11), 'one>two three one>two three one>two three one>two three one>two three two')
 })
 
-test('when none answers, the turn stays where it is', async () => {
+test('when no target answers, the turn does not move', async () => {
   const { down, asks } = await openPool(turns)
   assert.is(await asks(1), 'one')
   for (const provider of ['one', 'two', 'three']) down.set(provider, 500)
@@ -28,7 +28,7 @@ test('when none answers, the turn stays where it is', async () => {
   assert.is(await asks(2), 'two three')
 })
 
-test('so it does in a combo below another one whose next entry answers', async () => {
+test('the turn of an inner combo does not move when the next entry of the outer combo answers', async () => {
   const { down, asks } = await openPool(
     { models: ['inner', 'three/m'] },
     { combos: { inner: { models: ['one/m', 'two/m'], strategy: 'round-robin' } } },
@@ -40,19 +40,19 @@ test('so it does in a combo below another one whose next entry answers', async (
   assert.is(await asks(2), 'two one')
 })
 
-test("an error of the client's is an answer, too", async () => {
+test('an error of the client moves the turn like an answer', async () => {
   const { down, asks } = await openPool(turns)
   down.set('one', 500).set('two', 400)
   assert.is(await asks(2), 'one>two three')
 })
 
-test('what no attempt was left for has the next turn but its own', async () => {
+test('an entry for which no attempt was left has the next turn', async () => {
   const { down, asks } = await openPool(turns, { limits: { maxAttempts: 2 } })
   down.set('one', 500).set('two', 500)
   assert.is(await asks(2), 'one>two two>three')
 })
 
-test('a recovered one has its turn again, in its place', async () => {
+test('a target that has recovered gets its turn again, in its place', async () => {
   const { world, down, asks } = await openPool(turns)
   down.set('two', 401)
   assert.is(await asks(4), 'one two>three one three')
@@ -61,12 +61,12 @@ test('a recovered one has its turn again, in its place', async () => {
   assert.is(await asks(4), 'one two three one')
 })
 
-test('"stickyLimit" gives each so many requests in a row', async () => {
+test('"stickyLimit" is the number of requests in a row that each entry gets', async () => {
   const { asks } = await openPool({ ...turns, stickyLimit: 3 })
   assert.is(await asks(10), 'one one one two two two three three three one')
 })
 
-test('"stickyLimit" begins anew with the one that answered for another', async () => {
+test('"stickyLimit" counts from the start for an entry that answered in place of another', async () => {
   const { down, asks } = await openPool({ ...turns, stickyLimit: 3 })
   assert.is(await asks(1), 'one')
   down.set('one', 401)
@@ -80,7 +80,7 @@ test('"stickyLimit" holds for requests that come at once', async () => {
   assert.equal(countOf(up.providers), { one: 10, two: 10, three: 10 })
 })
 
-test('300 at once are even, also when one of them is dead', async () => {
+test('300 simultaneous requests are spread evenly, also when one target fails', async () => {
   const { world, up, down } = await openPool(turns)
   const many = (count: number) => Promise.all(Array.from({ length: count }, () => world.chat({ model: 'pool' })))
   await many(300)

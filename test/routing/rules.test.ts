@@ -66,7 +66,7 @@ test('a key that is refused to the requests of a combo with health terms of its 
   assert.is(await ask('chain'), '200 one/m=skipped:credentials, two/m=200')
 })
 
-test('a combo within another one leaves the rules to the one that the request names', async () => {
+test('the rules are those of the combo that the request names, not of a combo within it', async () => {
   const combos = { inner: { models, maxAttempts: 1 }, outer: { models: ['inner'], maxAttempts: 2 } }
   const { down, ask } = await failing({ combos, aliases: { other: 'inner' } })
   down.one = refused(500)

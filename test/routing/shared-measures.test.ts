@@ -73,7 +73,7 @@ async function openTwo(combo: typeof busy | typeof fastest, options: TwoOptions 
 
 const toldIn = (storage: Storage) => storage.list('routing/measures/')
 
-test('what is under way at one instance counts at the others, until it ends', async () => {
+test('the load of one instance counts at the others until it ends', async () => {
   const { first, second, clock, hold, release } = await openTwo(busy)
   assert.is(await hold(first), 'one')
   assert.is(await second.asks(2), 'two two')
@@ -86,7 +86,7 @@ test('what is under way at one instance counts at the others, until it ends', as
   assert.is(await second.asks(1), 'one')
 })
 
-test('streams of many minutes go on counting', async () => {
+test('streams of many minutes count as load to their end', async () => {
   const { first, second, clock, hold, release } = await openTwo(busy)
   await hold(first)
   for (let minute = 0; minute < 30; minute++) await clock.advance(60_000)
@@ -95,7 +95,7 @@ test('streams of many minutes go on counting', async () => {
   assert.is(await second.asks(1), 'one')
 })
 
-test('what waits at an instance that has ended without a word counts for a minute', async () => {
+test('the load of an instance that was killed counts for a minute', async () => {
   const clock = fakeClock()
   const { first, second, hold, storage } = await openTwo(busy, { clock })
   await hold(first)
@@ -109,7 +109,7 @@ test('what waits at an instance that has ended without a word counts for a minut
   assert.is(await second.asks(1), 'one')
 })
 
-test('one that has measured nothing goes by what the others have', async () => {
+test('an instance without measurements uses those of the others', async () => {
   const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 900, two: 200, three: 500 } })
   assert.is(new Set(await race(first, 12)).size, 3)
   await clock.advance(NEWS)
@@ -123,7 +123,7 @@ test('one that has measured nothing goes by what the others have', async () => {
   assert.ok(two > 28, 'but for those that try another')
 })
 
-test('where they differ, the mean counts', async () => {
+test('when instances measure differently, the mean counts', async () => {
   const ms = { one: 300, two: 400, three: 900 }
   const { first, second, clock, race } = await openTwo(fastest, { ms })
   await race(first, 12)
@@ -138,7 +138,7 @@ test('where they differ, the mean counts', async () => {
   assert.ok(two > 28, 'the first has never seen the third of a second turn into three')
 })
 
-test('what was under way while a speed was published does not go on counting', async () => {
+test('load at the time when an average is published does not count for ever', async () => {
   const { first, second, clock, race } = await openTwo(fastest, { ms: { one: 50 } })
   await first.world.api.combos.create({ name: 'busy', ...busy })
   assert.equal(await race(first, 1), ['one'])
@@ -151,14 +151,14 @@ test('what was under way while a speed was published does not go on counting', a
   assert.is(clock.pending(), 0, 'there is nothing more to tell')
 })
 
-test('with `sharedState: false` each goes by itself, and publishes nothing', async () => {
+test('with `sharedState: false` each instance uses its own measurements, and publishes nothing', async () => {
   const { first, second, hold, storage } = await openTwo(busy, { sharedState: false })
   await hold(first)
   assert.is(await second.asks(1), 'one')
   assert.equal(await toldIn(storage), [])
 })
 
-test('nothing is published of targets that are not chosen so', async () => {
+test('measurements are published only of targets that are chosen by them', async () => {
   const { first, storage, hold } = await openTwo(busy)
   await first.world.chat({ model: 'one/m' })
   assert.equal(await toldIn(storage), [])
@@ -170,14 +170,14 @@ test('nothing is published of targets that are not chosen so', async () => {
 })
 
 for (const rubbish of ['', 'null', '{"at":1}', '{"at":"x","targets":{}}', '{"at":1e15,"targets":{"a b":7,"c d":null}}'])
-  test(`what cannot be read is nothing: ${rubbish || 'an empty text'}`, async () => {
+  test(`a publication that cannot be read is ignored: ${rubbish || 'an empty text'}`, async () => {
     const { first, storage } = await openTwo(busy)
     await storage.set('routing/measures/other', rubbish)
     assert.is(await first.asks(2), 'one one')
     assert.equal(first.world.told.errors, [])
   })
 
-test('a storage that fails leaves each to itself, and the host is told', async () => {
+test('while the storage fails each instance uses its own measurements, and onError gets the failure', async () => {
   const clock = fakeClock()
   const inner = memoryStorage({ clock })
   const fails = (key: string) => key.startsWith('routing/') && Promise.reject(new Error('down'))

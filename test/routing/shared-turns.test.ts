@@ -61,7 +61,7 @@ test('two instances on one storage take turns, whichever is asked', async () => 
   }
 })
 
-test('so they do when each goes on from another one than it was given', async () => {
+test('two instances take turns evenly also when each falls back to another target', async () => {
   const storage = memoryStorage()
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })
@@ -71,7 +71,7 @@ test('so they do when each goes on from another one than it was given', async ()
   assert.is(await first.asks(1), 'one')
 })
 
-test('three instances that lose races all the time are even to the last turn', async () => {
+test('three instances with frequent write conflicts share turns exactly evenly', async () => {
   const clock = fakeClock()
   const storage = slowStorage(clock, 7)
   const first = await passing(clock, openPool(turns, { storage, clock }))
@@ -87,7 +87,7 @@ test('three instances that lose races all the time are even to the last turn', a
   assert.equal(countOf(first.up.providers), { one: 400, two: 400, three: 400 })
 })
 
-test('PUT and DELETE of a combo let every instance begin at the first model again', async () => {
+test('after PUT and DELETE of a combo every instance begins at the first model again', async () => {
   const storage = memoryStorage()
   const first = await openPool(turns, { storage })
   const second = await joinPool(first, { storage })

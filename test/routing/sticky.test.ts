@@ -33,7 +33,7 @@ const ways: Record<string, (who: string) => [body: object, init?: RequestInit]> 
   ],
 }
 for (const [what, request] of Object.entries(ways)) {
-  test(`a session by ${what} stays where it is, and others go elsewhere`, async () => {
+  test(`a session by ${what} stays at its target, and other sessions use other targets`, async () => {
     const { up, asks } = await openPool(sticky)
     for (let nth = 0; nth < 40; nth++) {
       const [home = '', ...rest] = (await asks(3, ...request(`somebody ${nth}`))).split(' ')
@@ -45,7 +45,7 @@ for (const [what, request] of Object.entries(ways)) {
   })
 }
 
-test('what names a session comes before how it begins, and the header before the body', async () => {
+test('a name of the session takes precedence over the beginning of the conversation, and the header over the body', async () => {
   const { asks } = await openPool(sticky)
   for (let nth = 0; nth < 10; nth++) {
     const headers = { 'x-signalbox-session': `s${nth}` }
@@ -59,7 +59,7 @@ test('what names a session comes before how it begins, and the header before the
   }
 })
 
-test('blank names are none, and what is no text is none', async () => {
+test('blank names, and values that are no text, do not name a session', async () => {
   const { asks } = await openPool(sticky)
   const messages = [{ role: 'user', content: 'Hello, it is me' }]
   const home = await asks(1, { messages })
@@ -111,7 +111,7 @@ test('long beginnings that differ at their ends only are different sessions', as
   assert.is(new Set(up.providers).size, 3)
 })
 
-test('without a session it is the list as it stands', async () => {
+test('without a session entries are used as listed', async () => {
   const { asks } = await openPool(sticky)
   assert.is(await asks(2), 'one one')
 })
@@ -173,7 +173,7 @@ test('two instances on one storage agree where sessions are, and where they were
   }
 })
 
-test('what is stored of a moved session does not show who it is', async () => {
+test('the stored state of a moved session does not reveal the session', async () => {
   const storage = memoryStorage()
   const { down, asks } = await openPool(sticky, { storage })
   const body = { user: 'jane.doe@example.test' }
@@ -184,7 +184,7 @@ test('what is stored of a moved session does not show who it is', async () => {
   assert.not.match(JSON.stringify(rows), 'jane')
 })
 
-test('weights are shares of the sessions, and 0 is only for when all others fail', async () => {
+test('weights are shares of the sessions, and an entry of weight 0 is used only when all others fail', async () => {
   const models = [{ model: 'one/m', weight: 3 }, 'two/m', { model: 'three/m', weight: 0 }]
   const { up, down, asks } = await openPool({ ...sticky, models })
   for (let nth = 0; nth < 400; nth++) await asks(1, { user: `u${nth}` })

@@ -46,13 +46,13 @@ async function order(combos: WorldOptions['combos'], more: WorldOptions = {}) {
   return (await calls()).join(' ')
 }
 
-test('weighted: weight 0 is only for when all others have failed', async () => {
+test('weighted: an entry of weight 0 is used only when all others have failed', async () => {
   const off = (model: string) => ({ model, weight: 0 })
   const pool = combo('weighted', off('one/m'), { model: 'two/m', weight: 0.001 }, off('three/m'))
   assert.is(await order({ pool }), 'two/m one/m three/m')
 })
 
-test('weighted and random: in time each is first', async () => {
+test('weighted and random: each entry is first sooner or later', async () => {
   for (const strategy of ['weighted', 'random'] as const) {
     const { calls } = await open({ combos: { pool: combo(strategy, 'one/m', 'two/m', { model: 'three/m' }) } })
     const first = new Set<string | undefined>()
@@ -71,7 +71,7 @@ test('least-cost: by input plus output price; equals as listed', async () => {
   assert.is(await order({ pool }), 'free/m two/m three/m one/tie one/m')
 })
 
-test('least-cost: what has no price, or half of one, is not free: it comes last, as listed', async () => {
+test('least-cost: an entry without a price, or with half of one, is not free: it comes last, as listed', async () => {
   const pool = combo('least-cost', 'one/half', 'one/unheard-of', 'one/bare', 'nothing', 'one/m', 'two/m')
   assert.is(await order({ pool }), 'two/m one/m one/half one/unheard-of one/bare')
 })
@@ -101,14 +101,14 @@ test('least-cost: prices follow a change of an alias', async () => {
   assert.equal(await calls(), ['free/m'])
 })
 
-test('least-cost: looking at the price of a round-robin combo takes none of its turns', async () => {
+test('least-cost: reading the price of a round-robin combo takes none of its turns', async () => {
   const inner = combo('round-robin', 'one/m', 'three/m')
   const { calls } = await open({ combos: { inner, pool: combo('least-cost', 'inner', 'two/m') } })
   for (let turn = 0; turn < 3; turn++) assert.equal(await calls(), ['two/m'])
   assert.equal([await calls('inner'), await calls('inner')], [['one/m'], ['three/m']])
 })
 
-test('a combo that is named twice is followed once, and objects lead where names do', async () => {
+test('a combo that is named twice is followed once, by a name or an object', async () => {
   const pool = combo('fallback', { model: 'inner', weight: 3 }, 'inner', { model: 'alias' }, 'two/m')
   const inner = combo('least-cost', { model: 'one/m' }, { model: 'free/m' })
   assert.is(await order({ inner, pool }, { aliases: { alias: 'inner' } }), 'free/m one/m two/m')

@@ -86,7 +86,7 @@ const inputsOf = fc
   )
 
 for (const strategy of Object.keys(strategies) as Strategy[]) {
-  test(`"${strategy}" gives each entry once, whatever it is given, and leaves the list alone`, () => {
+  test(`"${strategy}" returns each entry once, for any inputs, and does not change the list`, () => {
     const property = fc.property(entriesOf, inputsOf, (entries, inputs) => {
       const before = structuredClone(entries)
       const order = strategies[strategy].order(entries, inputs(entries))
@@ -98,7 +98,7 @@ for (const strategy of Object.keys(strategies) as Strategy[]) {
     fc.assert(property)
   })
 
-  test(`"${strategy}" takes the edges of chance`, () => {
+  test(`"${strategy}" accepts the least and the greatest random numbers`, () => {
     const entries = listed('a', 'b:0.1', 'c:0.2', 'd:0')
     for (const number of [0, 1 - 2 ** -53]) {
       const inputs = { ...nothing, random: () => number, costOf: () => 1, latencyOf: () => 1, loadOf: () => 1 }
@@ -109,7 +109,7 @@ for (const strategy of Object.keys(strategies) as Strategy[]) {
 }
 
 for (const strategy of ['fallback', 'conditional'] as const) {
-  test(`"${strategy}" is the list as it is, and asks for nothing`, () => {
+  test(`"${strategy}" is the order of the list, and uses no inputs`, () => {
     fc.assert(fc.property(entriesOf, (entries) => assert.equal(strategies[strategy].order(entries, nothing), entries)))
   })
 }
@@ -202,7 +202,7 @@ test('"sticky" spreads the sessions of each group in another way', () => {
   isNear(sessions.filter((session) => firstIn('x', session) === firstIn('y', session)).length / 1_000, 0.5, 0.06)
 })
 
-test('"sticky" moves only the sessions of an entry that has gone, and as many as it must to one that has come', () => {
+test('"sticky" moves only the sessions of a removed entry, and only the necessary ones to an added entry', () => {
   const five = listed('a', 'b', 'c', 'd', 'e')
   const four = five.filter(({ name }) => name !== 'c')
   let moved = 0

@@ -87,21 +87,21 @@ async function allOf(routes: AsyncIterable<Route> | readonly Route[]): Promise<R
 const wayOf = (choice: GroupChoice | undefined): string[] =>
   choice ? [...wayOf(choice.before), choice.group.label] : []
 
-test('the route table keeps the routes of the latest names, however many others clients have invented', () => {
+test('the route table keeps the routes of the latest names, however many names clients invent', () => {
   const { table } = tableOf()
   for (let at = 0; at < 1_500; at++) table.resolutionOf(`up/invented-${at}`)
   assert.ok(table.resolutionOf('up/m'))
   assert.is(table.resolutionOf('up/m'), table.resolutionOf('up/m'))
 })
 
-test('each target says by which groups it was reached', async () => {
+test('each target names the groups that led to it', async () => {
   const combos = [combo('outer', 'random', 'up/a', 'inner'), combo('inner', 'weighted', 'up/b')]
   const { ways } = tableOf({ combos })
   assert.is(await ways('outer'), 'combo/outer>a@c combo/outer>combo/inner>b@c')
   assert.is(await ways('up/a'), 'a@c')
 })
 
-test('what stands in a combo is selected when it is reached, and no sooner', async () => {
+test('the entries of an inner combo are selected when it is reached, and not before', async () => {
   const { table, select, selected } = tableOf({
     combos: [combo('pool', 'fallback', 'up/a', 'inner'), combo('inner', 'fallback', 'up/b')],
   })
@@ -113,7 +113,7 @@ test('what stands in a combo is selected when it is reached, and no sooner', asy
   ])
 })
 
-test('a plain model name visits nothing and keeps its targets', async () => {
+test('a plain model name is resolved without groups, and its targets are cached', async () => {
   const { table, select, selected } = tableOf()
   const [first] = await allOf(routesOf('up/a', table, select))
   assert.is(first?.target.model, 'a')
@@ -121,7 +121,7 @@ test('a plain model name visits nothing and keeps its targets', async () => {
   assert.equal(selected, [])
 })
 
-test('a circle of combos ends, and so does a depth of them', async () => {
+test('a cycle of combos ends, and so do deeply nested combos', async () => {
   const circle = [combo('x', 'fallback', 'y', 'up/b'), combo('y', 'least-cost', 'x', 'up/a')]
   for (const { name } of circle) assert.match(await tableOf({ combos: circle }).ways(name), /a@c.*b@c|b@c.*a@c/)
   const deep = Array.from({ length: 900 }, (_, depth) =>

@@ -117,13 +117,13 @@ for (const [name, one] of Object.entries(failing)) {
   })
 }
 
-test('the test runner exits with 0 when all is well, with the counts alone on the last line', async () => {
+test('the test runner exits with 0 when all tests pass, with only the counts on the last line', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/passing'])
   assert.is(outcome.lastLine, closingLine(3, 0, 1), outcome.output)
   assert.ok(outcome.passed)
 })
 
-test('the test runner exits with 1 when a test fails, with the counts alone on the last line', async () => {
+test('the test runner exits with 1 when a test fails, with only the counts on the last line', async () => {
   const outcome = await execute(['test/run.ts', '--root', 'test/runner/fixtures/fails'])
   assert.is(outcome.lastLine, closingLine(1, 1, 0), outcome.output)
   assert.not(outcome.passed)
@@ -182,14 +182,14 @@ test('the test runner fails on a filter that matches heavy files only, unless al
   assert.ok((await runFixture('heavy', { filters: ['big'], isAll: true })).passed)
 })
 
-test('shares one process between files, or gives each its own with --isolate', async () => {
+test('the test runner runs files in one process, or each in its own with --isolate', async () => {
   const shared = await runFixture('shares')
   assert.is(shared.lastLine, closingLine(1, 1, 0), shared.output)
   const isolated = await runFixture('shares', { isolate: true })
   assert.is(isolated.lastLine, closingLine(2, 0, 0), isolated.output)
 })
 
-test('the test runner takes its workers along when it is killed, also one that is blocked', async () => {
+test('the workers of the test runner end when it is killed, also a blocked one', async () => {
   const args = ['test/run.ts', '--root', 'test/runner/fixtures/spins', '--grace-ms', '600000']
   const runner = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
   const [pid] = await once(runner.stdout.setEncoding('utf8'), 'data')

@@ -32,7 +32,7 @@ mountGuardsAndCloses('serveBun', mount)
 /** Only what `Bun.serve` passes may be listened to later. */
 function callsInProcessEndAtOnce() {
   const test = suite('a client in the same Bun that has left')
-  test('a client in the same Bun that has left is noticed in whatever way it calls, also by a fetch in place of Bun\u2019s that never ends', async () => {
+  test('a client in the same Bun that disconnects is noticed however it calls, also by a replaced fetch that never settles', async () => {
     const said = await runScript(bun, ['apps/bun-in-process.mjs'])
     assert.equal(JSON.parse(said), { statuses: [200, 499, 499, 499, 499], calls: 1 })
   })

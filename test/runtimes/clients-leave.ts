@@ -27,7 +27,7 @@ const AT_ONCE = phases.length * routes.length
 export function clientsLeave(name: string, start: () => Promise<Served>): void {
   const clients = EACH * phases.length * routes.length
   const test = suite(`${clients} clients that leave ${name}`)
-  test('leave no call to a provider open for longer than a second', async () => {
+  test('clients that disconnect leave no call to a provider open for longer than a second', async () => {
     const [served, upstream] = await Promise.all([start(), startHangingUpstream()])
     try {
       await connectTo(upstream.url, served.url)

@@ -29,7 +29,7 @@ export function readsPaths(name: string, start: () => Promise<Served>): void {
   })
   test.after(() => served?.stop())
 
-  test(`are taken for what they are in ${sendable.length} spellings`, async () => {
+  test(`paths are the same for authorisation and routing in ${sendable.length} spellings`, async () => {
     let answered = 0
     for (const [spelling, area] of sendable) {
       if (below && !spelling.startsWith('/')) continue // not below the mount
@@ -44,7 +44,7 @@ export function readsPaths(name: string, start: () => Promise<Served>): void {
     assert.ok(answered > 30, `${answered} are answered`)
   })
 
-  test('owe nothing to the Host', async () => {
+  test('paths do not depend on the Host', async () => {
     for (const host of hosts) {
       for (const path of ['/nowhere', '/v1/models', '/api/keys']) {
         const { status, text } = await ask(served.url, `${below}${path}`, host)

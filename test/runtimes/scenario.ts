@@ -27,7 +27,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     for (const close of closers) await close()
   })
 
-  test('is managed over HTTP, by whoever has the token', async () => {
+  test('the gateway is managed over HTTP with the token', async () => {
     assert.is((await fetch(`${url}/api/keys`)).status, 401)
     await client.connect(upstream.url)
     assert.is((await (await client.manage('/connections')).json()).connections.length, 1)
@@ -62,14 +62,14 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
 
   streamsAsItComes(test, () => ({ client, upstream }))
 
-  test('answers 502 where the status of a provider is none', async () => {
+  test('an invalid status of a provider becomes a 502', async () => {
     for (const stream of [false, true]) {
       const response = await client.chat('odd', stream)
       assert.is(response.status, 502, await response.text())
     }
   })
 
-  test('lets go of the upstream when a client lets go of its stream', async () => {
+  test('the call to the provider ends when a client cancels its stream', async () => {
     const abort = new AbortController()
     const cut = upstream.nextCut()
     const response = await client.chat('forever', true, { signal: abort.signal })
@@ -78,7 +78,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     await cut
   })
 
-  test('lets go of no other stream then, however many answers have come before', async () => {
+  test('no other stream ends when a client cancels its stream, after any number of answers', async () => {
     for (let i = 0; i < 5; i++) await (await client.chat('Hi', i % 2 === 0)).text()
     const abort = new AbortController()
     const leaving = await client.chat('forever', true, { signal: abort.signal })
@@ -95,7 +95,7 @@ export function runsIn(name: string, start: () => Promise<Pick<Served, 'url' | '
     await last
   })
 
-  test('answers 404 in JSON to a path that is nobody\u2019s', async () => {
+  test('an unknown path gets a 404 in JSON', async () => {
     const response = await fetch(`${url}/nowhere`)
     assert.is(response.status, 404)
     assert.type((await response.json()).error, 'string')

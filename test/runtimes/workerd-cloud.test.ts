@@ -146,7 +146,7 @@ for (const [store, options] of Object.entries(stores)) {
     assert.is(await models(), 200)
   })
 
-  test('refuses all that was recorded, and goes on with its session after a restart', async ({ world }) => {
+  test('the proxy refuses recorded requests, and goes on with its session after a restart', async ({ world }) => {
     const { home, sent, restart, models } = world
     await refusesReplays(sent)
     await restart()

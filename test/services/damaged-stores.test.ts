@@ -45,4 +45,4 @@ last.after(async () => {
   await redis.remove()
   await postgres.remove()
 })
-last('end with the tests', () => {})
+last('the servers end with the tests', () => {})

@@ -97,7 +97,7 @@ for (const [name, open] of [
   ['Postgres', onPostgres],
   ['Redis', onRedis],
 ] as const) {
-  test(`calls to the store for a request with a known key is none on ${name}, which is watched`, async () => {
+  test(`a request with a known key makes no call to ${name}, which is watched`, async () => {
     const { storage, sent, end } = await open()
     const { gateway, ask } = await openKnown(storage)
     sent.length = 0
@@ -110,7 +110,7 @@ for (const [name, open] of [
     await end()
   })
 
-  test(`calls to the store for a request with a known key is one read of each record at most in a second on ${name} without watch`, async () => {
+  test(`requests with a known key read each record of ${name} at most once a second without watch`, async () => {
     const { storage, sent, end } = await open()
     const { watch, ...blind } = storage
     const { gateway, ask } = await openKnown(blind)

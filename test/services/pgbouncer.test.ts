@@ -69,7 +69,7 @@ async function toldAfter(told: string[], key: string): Promise<number> {
   return performance.now() - startedAt
 }
 
-test('a pool that cannot listen is found out, said once, and changes are still told by the poll', async () => {
+test('a pool that cannot listen is detected, reported once, and polled for changes', async () => {
   const { other, lines, told, table, close } = pair({ pollMs: 200 })
   for (let tries = 0; lines.length === 0 && tries < 300; tries++) await sleep(20)
   await other.set('after', 'value')
@@ -83,7 +83,7 @@ test('a pool that cannot listen is found out, said once, and changes are still t
   await close()
 })
 
-test('a pool beside it is told of changes at once, and nothing is said', async () => {
+test('a pool without the pooler gets changes at once, without a warning', async () => {
   const { other, lines, told, close } = pair({ listen: direct, pollMs: 60_000 })
   await other.set('warm', 'value')
   await sleep(500)
@@ -116,7 +116,7 @@ test('a hundred reads and writes at once, of gateways with more connections than
   for (const pool of pools) await pool.end()
 })
 
-test('a gateway serves and manages through it', async () => {
+test('a gateway serves requests and the management API through the pooler', async () => {
   const storage = postgresStorage(pooled, { table: newTable(), listen: false })
   const gateway = createGateway({ storage, secret: 'a secret of 32 characters or more', logger: false })
   const { key, id } = await gateway.api.keys.create({ name: 'team' })

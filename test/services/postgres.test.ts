@@ -36,7 +36,7 @@ test.after(async () => {
   await server.remove()
 })
 
-test('a change elsewhere is reported within 100 ms by LISTEN, and within the poll without it', async () => {
+test('a change of another process is reported within 100 ms by LISTEN, and without it with the next poll', async () => {
   for (const [listen, limitMs] of [
     [undefined, 100],
     [false as const, 400],
@@ -92,7 +92,7 @@ test('a pool of one connection is polled, with one warning, and every call is an
   await single.end()
 })
 
-test('what changed while the server was away is reported within three seconds of its return, and a write meanwhile is refused by name', {
+test('changes while the server was away are reported within three seconds of its return, and a write meanwhile is refused with a code', {
   timeoutMs: 60_000,
 }, async () => {
   if (!server.isOwn) return
@@ -128,7 +128,7 @@ test('what changed while the server was away is reported within three seconds of
   for (const one of [mine, theirs]) await one.end()
 })
 
-test('a table that is missing and may not be made is named, with what to do', async () => {
+test('a missing table that may not be created is an error that names it and says what to do', async () => {
   const storage = postgresStorage(pool, { table: 'nowhere', migrate: false })
   const error: { code?: string; message?: string } = await storage.get('key').then(
     () => ({}),

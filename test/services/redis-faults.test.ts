@@ -76,7 +76,7 @@ for (const name of PACKAGES) {
     proxy.close()
   })
 
-  test(`Redis that fails loses and doubles nothing that was acknowledged to ${name} when the server is killed under load, and makes nothing late`, async () => {
+  test(`no acknowledged write of ${name} is lost, doubled or made late when the Redis server is killed under load`, async () => {
     const { storage, other, close } = await open(name)
     const told = await listen(storage)
     const acknowledged: string[] = []
@@ -119,7 +119,7 @@ for (const name of PACKAGES) {
     await close()
   })
 
-  test(`Redis that fails refuses writes within six seconds while a server stands still, and makes none of them later, by ${name}`, async () => {
+  test(`writes of ${name} are refused within six seconds while the Redis server is stopped, and none of them is made later`, async () => {
     const { storage, other, close } = await open(name)
     await storage.set('key', 'before')
     const told = await listen(storage)

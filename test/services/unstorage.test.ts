@@ -95,7 +95,7 @@ test('unstorage as a storage reads again what another process is writing', async
   assert.is(found.length, 0)
 })
 
-test('unstorage as a storage shows what stays damaged as it is, beside the others, until it is replaced or removed', async () => {
+test('unstorage as a storage shows a damaged entry unchanged, beside the others, until it is replaced or removed', async () => {
   const folder = join(root, next())
   const storage = unstorageStorage(open('fs', { base: folder }))
   const version = await storage.set('whole', 'value')

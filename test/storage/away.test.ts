@@ -80,7 +80,7 @@ async function within<T>(clock: ReturnType<typeof fakeClock>, work: Promise<T>):
 
 for (const watched of [true, false])
   for (const how of ['refuses', 'hangs', 'is slow'] as const)
-    test(`a storage that is away leaves what was read in force while it ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+    test(`data that was read stays in force while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, status, key, fail } = await open({ watched })
       assert.is(await status(key), 200)
       fail(how)
@@ -158,7 +158,7 @@ test('a storage that is away shows what changed while it was away within a secon
 
 for (const watched of [true, false])
   for (const how of ['refuses', 'hangs', 'is slow'] as const)
-    test(`a storage that is away has what this gateway has changed itself in force while it ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
+    test(`the own changes of a gateway are in force while the storage ${how}, ${watched ? 'with' : 'without'} watch`, async () => {
       const { clock, world, status, key, id, fail } = await open({ watched })
       const { key: renamed, id: renamedId } = await world.api.keys.create({ name: 'renamed' })
       assert.equal([await status(key), await status(renamed)], [200, 200])
@@ -219,7 +219,7 @@ test('a storage that is away has made a change once when only the reply was lost
   assert.is((await world.api.keys.get(id)).key.isActive, (await elsewhere.api.keys.get(id)).key.isActive)
 })
 
-test('differs from a storage whose data cannot be read: that one answers 500, whatever was read before', async () => {
+test('a storage whose data cannot be read is a 500, whatever was read before', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })
   const world = await openWorld({ storage, clock })

@@ -150,7 +150,7 @@ test('a damaged record in the storage leaves out a sharesPrefix of a connection 
   assert.equal(providerSpecificData, { prefix: 'b' })
 })
 
-test('a damaged record in the storage loses an entry of a combo that is no entry, and all of it when none is left', async () => {
+test('a damaged combo in the storage loses invalid entries, and is skipped when none is left', async () => {
   const { lists } = await afterChange('combos/', {
     models: [5, 'one/m', { model: 'two/m', when: 'odd' }, { weight: 3 }],
   })
@@ -159,7 +159,7 @@ test('a damaged record in the storage loses an entry of a combo that is no entry
   assert.not.ok(ids.includes('hurt'))
 })
 
-test('a damaged record in the storage keeps what could not be read, and what no release knows, when a change is about something else', async () => {
+test('a damaged record in the storage keeps its unreadable and unknown fields when other fields are changed', async () => {
   const odd = { priority: 'soon', fromALaterRelease: { a: 1 } }
   const { storage, where, lists } = await afterChange('connections/', odd)
   const { id = '' } = lists.connections.find(({ provider }) => provider === 'two') ?? {}

@@ -17,6 +17,6 @@ test('an object that fails is an error with a name that says what to check', asy
   assert.match(error.message ?? '', /Check that the Worker exports SignalboxStore/)
 })
 
-test('what is no namespace is refused with what to pass', () => {
+test('a value that is no namespace is refused with what to pass', () => {
   assert.throws(() => Reflect.apply(durableObjectStorage, undefined, []), /durableObjectStorage takes a namespace/)
 })

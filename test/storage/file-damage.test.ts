@@ -44,7 +44,7 @@ test(`file storage distinguishes each of ${IN_MEMORY} damaged files from a good 
   assert.equal(missed, [], `seed ${random.seed}`)
 })
 
-test(`starts from the previous version, loudly, ${ON_DISK} times`, async () => {
+test(`file storage starts from the previous version of a damaged file, with an error in the log, ${ON_DISK} times`, async () => {
   const random = createRandom()
   const good = await inFolder(twoVersions)
   const previous = good['store.previous'] ?? Buffer.from('')
@@ -67,7 +67,7 @@ test(`starts from the previous version, loudly, ${ON_DISK} times`, async () => {
   )
 })
 
-test('starts with nothing, and says so, when both versions are damaged', async () => {
+test('file storage does not start, and says so, when both versions are damaged', async () => {
   const random = createRandom()
   const { store: good = Buffer.from('') } = await inFolder(twoVersions)
   await inLanes(LANES, 50, () =>
@@ -165,7 +165,7 @@ test('file storage loses nothing when the files of a running store are damaged o
     }
   }))
 
-test('file storage does not put what a process has in memory in the place of what others wrote later', () =>
+test('file storage does not replace later writes of other processes by what a process has in memory', () =>
   inFolder(async (path) => {
     const [one, other] = [fileStorage({ path, logger: false }), fileStorage({ path, logger: false })]
     await one.set('a', '1')

@@ -18,7 +18,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test('file storage keeps others on the machine out of what it creates', () =>
+test('other users of the machine cannot read what file storage creates', () =>
   inFolder(async (parent) => {
     const path = join(parent, 'made')
     const storage = fileStorage({ path, logger: false })
@@ -30,7 +30,7 @@ test('file storage keeps others on the machine out of what it creates', () =>
     for (const name of await readdir(path)) assert.is((await stat(join(path, name))).mode & 0o777, 0o600, name)
   }))
 
-test('commits what arrives together in one go', () =>
+test('file storage commits operations that arrive together at once', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => storage.set(`key/${index}`, 'value')))
@@ -39,7 +39,7 @@ test('commits what arrives together in one go', () =>
     assert.is((await fileStorage({ path, logger: false }).list('key/')).length, 1_000)
   }))
 
-test('notices another version of the same size, time and place', () =>
+test('file storage notices another version of the file with the same size, time and inode', () =>
   inFolder(async (path) => {
     const file = join(path, 'store')
     const time = new Date()
@@ -53,7 +53,7 @@ test('notices another version of the same size, time and place', () =>
     }
   }))
 
-test('file storage drops what nobody can read any more with the next commit', () =>
+test('file storage removes expired rows with the next commit', () =>
   inFolder(async (path) => {
     const clock = fakeClock()
     const storage = fileStorage({ path, clock, logger: false })
@@ -80,7 +80,7 @@ test('file storage makes one secret, prints where, and never shows it', () =>
     assert.not.ok((await readFile(join(path, 'store'), 'utf8')).includes(String(secrets[0])))
   }))
 
-test('never puts a new secret in the place of an old one', () =>
+test('file storage never replaces an old secret by a new one', () =>
   inFolder(async (path) => {
     const other = await inFolder(async (elsewhere) => fileStorage({ path: elsewhere, logger: false }).ownSecret?.())
     await fileStorage({ path, logger: false }).ownSecret?.()
@@ -157,7 +157,7 @@ test('file storage names the error when its path is a file', () =>
     }
   }))
 
-test('sweeps what ended processes have left, and nothing of the living', () =>
+test('file storage removes the files of ended processes, and none of running ones', () =>
   inFolder(async (path) => {
     const mine = newToken()
     const gone = mine.replace(/^\d+/, '999999999')
@@ -172,7 +172,7 @@ test('sweeps what ended processes have left, and nothing of the living', () =>
     assert.equal((await readdir(path)).sort(), [`lock.${mine}`, `lock.${elsewhere}`].sort())
   }))
 
-test('file storage takes the lock of a process that ended at once, and says so', () =>
+test('file storage takes the lock of an ended process at once, and says so', () =>
   inFolder(async (path) => {
     const logger = listeningLogger()
     const storage = fileStorage({ path, logger })
@@ -185,7 +185,7 @@ test('file storage takes the lock of a process that ended at once, and says so',
     assert.match(logger.lines[0]?.message ?? '', 'process 999999999')
   }))
 
-test('file storage leaves the lock to a holder that lives, and gives up with a named error', () =>
+test('file storage does not take the lock of a running holder, and gives up with an error that has a code', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false, lockStaleMs: 100, lockTimeoutMs: 400 })
     await storage.set('key', 'value')
@@ -200,7 +200,7 @@ test('file storage leaves the lock to a holder that lives, and gives up with a n
     assert.equal((await readdir(path)).sort(), ['store', 'store.previous'])
   }))
 
-test('file storage answers nothing after it was closed', () =>
+test('file storage refuses every operation after it was closed', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.set('key', 'value')

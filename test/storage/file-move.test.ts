@@ -20,19 +20,19 @@ const outcome = (work: Promise<void>) =>
     (error: Error) => error.message,
   )
 
-test('moving a file to its place waits for whoever has the file open', async () => {
+test('moving a file waits while another process has the file open', async () => {
   const { calls, rename } = renameWith(['EPERM', 'EACCES', 'EBUSY'])
   assert.is(await outcome(move('a', 'b', { attempts: 4, pauseMs: 0, rename })), 'moved')
   assert.equal(calls, ['a b', 'a b', 'a b', 'a b'])
 })
 
-test('moving a file to its place waits no longer than it was told', async () => {
+test('moving a file waits no longer than its options say', async () => {
   const { calls, rename } = renameWith(['EPERM', 'EPERM', 'EPERM'])
   assert.is(await outcome(move('a', 'b', { attempts: 2, pauseMs: 0, rename })), 'EPERM')
   assert.is(calls.length, 2)
 })
 
-test('moving a file to its place does not wait where that is of no use: for a lock that was lost, or where it was told not to', async () => {
+test('moving a file does not wait when the lock was lost, or when its options say so', async () => {
   for (const [code, attempts] of [
     ['ENOENT', 9],
     ['EPERM', 1],

@@ -13,7 +13,7 @@ import { inFolder } from './support/folder.ts'
 const test = suite('file storage, pages')
 const LONG = 'value '.repeat(1_300)
 
-test('file storage reads back what was written, whatever comes and goes between', async () => {
+test('file storage reads back the rows that were written, after any other changes', async () => {
   const random = createRandom()
   const model = new Map<string, Row>()
   let pages = encodePages(model) as ReturnType<typeof changePages>
@@ -39,7 +39,7 @@ test('file storage reads back what was written, whatever comes and goes between'
   assert.ok(most > 10, `${most} pages`)
 })
 
-test('encodes again only the page that a change falls into', async () => {
+test('file storage encodes only the page again that a change belongs to', async () => {
   const rows = filled(20_000)
   const before = (await decoded(encodePages(rows))).pages ?? []
   assert.ok(before.length > 10, `${before.length} pages`)
@@ -53,7 +53,7 @@ test('encodes again only the page that a change falls into', async () => {
   }
 })
 
-test('file storage lets others get their turn between pages', async () => {
+test('file storage yields to other work between pages', async () => {
   const pages = encodePages(filled(20_000))
   let turns = 0
   let isDone = false
@@ -85,7 +85,7 @@ test('file storage keeps pages of a fair size, wherever rows come and go', () =>
   }
 })
 
-test('file storage reads a file whose rows lie in no order, and goes on from it', () =>
+test('file storage reads a file with unsorted rows, and writes it sorted', () =>
   inFolder(async (path) => {
     const storage = fileStorage({ path, logger: false })
     await storage.get('')

@@ -27,7 +27,7 @@ test.before(async (context) => {
 })
 test.after((context) => context.program?.remove())
 
-test('file storage answers once the file and its name are on the disk', async (context) => {
+test('a write of file storage resolves once the file and its name are on the disk', async (context) => {
   await onStore(async (path) => {
     const child = context.program?.start('step', path, 'tell') as Child // `before` made it
     child.go()
@@ -101,10 +101,7 @@ test('file storage does not let a writer that was stopped before any step overwr
   })
 })
 
-test('file storage answers a failing disk with an error, and goes on when it works again', async ({
-  program,
-  steps = 0,
-}) => {
+test('file storage rejects while the disk fails, and works again afterwards', async ({ program, steps = 0 }) => {
   const answers = new Set<string>()
   await eachStep(steps, async (path, step) => {
     const child = program?.start('step', path, 'fail', step) as Child

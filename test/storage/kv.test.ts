@@ -18,6 +18,6 @@ test('a namespace that fails is an error with a name that says what may help', a
   assert.match(error.message ?? '', /one write a second/)
 })
 
-test('what is no namespace is refused with what to pass', () => {
+test('a value that is no namespace is refused with what to pass', () => {
   assert.throws(() => Reflect.apply(kvStorage, undefined, []), /kvStorage takes a KV namespace/)
 })

@@ -5,7 +5,7 @@ import { assert, suite } from '../support/suite.ts'
 const test = suite('rows in memory')
 const ROW = { value: '', version: '' }
 
-test('rows in memory lists what a sorted list of its keys would, while thousands come and go', () => {
+test('rows in memory are listed like a sorted list of their keys, while thousands are added and removed', () => {
   const random = createRandom()
   const table = createTable()
   const model = new Set<string>()
@@ -36,7 +36,7 @@ test('rows in memory lists what a sorted list of its keys would, while thousands
   }
 })
 
-test('rows in memory costs the same to list ten of 100,000 keys as ten of 1,000, while keys come and go', () => {
+test('listing ten rows in memory takes the same time among 100,000 keys as among 1,000, while keys are added and removed', () => {
   const small = fastest(filled(1_000))
   const large = fastest(filled(100_000))
   assert.ok(large < Math.max(10, small * 25), `${large.toFixed(2)} ms for 200 rounds, against ${small.toFixed(2)} ms`)

@@ -54,7 +54,7 @@ async function until(expected: number, ask: () => Promise<number>): Promise<void
 }
 
 for (const secret of [undefined, 'a secret of at least 32 characters'])
-  test(`the one before and this one serve the same keys and see each other's changes, with ${secret ? 'a secret' : "the store's own secret"}`, async () => {
+  test(`the release before and this one serve the same keys and see the changes of each other, with ${secret ? 'a secret' : "the store's own secret"}`, async () => {
     const { path, remove } = await temporaryFolder()
     const old = open(await release(BEFORE_STORES), path, secret)
     await old.gateway.api.connections.create({ provider: 'one', apiKey: 'sk-one-of-the-tests' })
@@ -96,7 +96,7 @@ for (const secret of [undefined, 'a secret of at least 32 characters'])
     await remove()
   })
 
-test('one whose records have no proof yet is taken over; it neither opens the gate nor changes anything when it is started again', async () => {
+test('a store of a release without proofs is taken over; the old release neither opens the gate nor changes records when it is started again', async () => {
   const { path, remove } = await temporaryFolder()
   const without = await release(WITHOUT_PROOFS)
   const old = open(without, path)

@@ -9,7 +9,7 @@ const reasonOf = (work: Promise<unknown>) =>
     (reason: unknown) => reason,
   )
 
-test('answers by handler and keeps what it was asked', async () => {
+test('the mocked upstream answers by its handlers and records its requests', async () => {
   const fetch = upstream(
     http.post('http://up/echo', async ({ request }) => HttpResponse.text(await request.text(), { status: 201 })),
   )
@@ -53,7 +53,7 @@ test('an abort cuts a body and cancels its source', async () => {
   assert.is(cancelled, 'gone')
 })
 
-test('an abort between two reads is no clean end', async () => {
+test('an abort between two reads is not a normal end', async () => {
   const parts = ['first', 'second']
   const body = new ReadableStream({
     pull(controller) {

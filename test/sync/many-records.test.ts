@@ -9,7 +9,7 @@ const COUNT = 5_000
 /** 0.3 s for 100,000. */
 const MS_EACH = 0.003
 
-test('a look at keys that have not changed takes three microseconds for each at most', () =>
+test('checking keys that have not changed takes at most three microseconds for each', () =>
   withQuickCrypto(async () => {
     const { store, replica } = openSide({ side: 'cloud', clock: fakeClock() })
     const vault = await store.vault()

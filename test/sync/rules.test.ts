@@ -226,7 +226,7 @@ test('credentials are refused by a proxy that keeps none', async () => {
   )
 })
 
-test('a proxy whose storage is lost takes nothing from home, and is made equal by enabling again', async () => {
+test('a proxy whose storage is lost removes nothing at home, and gets all data by enabling again', async () => {
   const clock = fakeClock()
   const { home } = await openPair(clock)
   await home.api.aliases.set({ alias: 'a', model: 'acme/x' })
@@ -239,7 +239,7 @@ test('a proxy whose storage is lost takes nothing from home, and is made equal b
   assert.equal(await dataOf(cloud), before)
 })
 
-test('an old copy that was put back at the cloud takes nothing from home', async () => {
+test('an old copy that was restored at the cloud removes nothing at home', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })
@@ -257,7 +257,7 @@ test('an old copy that was put back at the cloud takes nothing from home', async
   assert.equal(await dataOf(again), before)
 })
 
-test('an old copy that was put back at home gets the later changes, and what was changed in it since is not lost', async () => {
+test('an old copy that was restored at home gets the later changes, and its own changes since are not lost', async () => {
   const clock = fakeClock()
   const { home, cloud, sync } = await openPair(clock)
   const { id } = await home.api.keys.create({ name: 'phone' })

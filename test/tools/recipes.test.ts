@@ -123,18 +123,15 @@ test(
     }),
 )
 
-test(
-  'the recipe for Codex lets one that asks for a WebSocket turn to HTTP at once',
-  { timeoutMs: RUN_MS + 10_000 },
-  () =>
-    follow(
-      'Codex',
-      ({ output }, { refused }) => {
-        assert.ok(output.includes(READ), output)
-        assert.equal(refused, ['GET /v1/responses: 426'], 'it asks once')
-      },
-      { config: 'supports_websockets = true\n' },
-    ),
+test('the recipe for Codex makes it change from a WebSocket to HTTP at once', { timeoutMs: RUN_MS + 10_000 }, () =>
+  follow(
+    'Codex',
+    ({ output }, { refused }) => {
+      assert.ok(output.includes(READ), output)
+      assert.equal(refused, ['GET /v1/responses: 426'], 'it asks once')
+    },
+    { config: 'supports_websockets = true\n' },
+  ),
 )
 
 test('the recipe is there for every tool of the page, but for Cursor, which no package has', () => {

@@ -28,6 +28,6 @@ for (const [body, expected] of cases) {
   })
 }
 
-test('none is added where there is none to add', () => {
+test('a body without members to add stays unchanged', () => {
   assert.is(withMembers('{"model":"m","n":1}', { without: ['model'], added: {} }), '{"n":1}')
 })

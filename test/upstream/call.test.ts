@@ -32,7 +32,7 @@ const untilAborted = (signal: AbortSignal | null | undefined): Promise<never> =>
     signal?.addEventListener('abort', () => reject(new Error(String(signal.reason.message))))
   })
 
-test('a cancelled call rejects with the very reason, before the answer and in its body', async () => {
+test('a cancelled call rejects with the same reason object, before the answer and in its body', async () => {
   const silent = callBy((_, init) => untilAborted(init?.signal))
   silent.cancel(REASON)
   assert.is(await rejection(silent.answer), REASON)
@@ -50,7 +50,7 @@ test('a cancelled call rejects with the very reason, before the answer and in it
   assert.is(await rejection(body.next()), REASON)
 })
 
-test('a cancelled call lets go of an answer that comes later', async () => {
+test('a cancelled call cancels an answer that comes later', async () => {
   let resolve = (_: Response) => {}
   const late = new Promise<Response>((settle) => {
     resolve = settle
@@ -64,7 +64,7 @@ test('a cancelled call lets go of an answer that comes later', async () => {
   assert.is(await cancelled, REASON)
 })
 
-test('a cancelled call never ends cleanly, not even where everything had come', async () => {
+test('a cancelled call never ends normally, even when all bytes had arrived', async () => {
   for (const init of [{}, smallJson]) {
     const call = callBy(async () => new Response('{}', init))
     const { body } = await call.answer
@@ -74,7 +74,7 @@ test('a cancelled call never ends cleanly, not even where everything had come', 
   }
 })
 
-test('a call that is cancelled while its bytes are awaited rejects with the very reason, also where they still come or fail', async () => {
+test('a call that is cancelled while its bytes are awaited rejects with the same reason object, even if the bytes still come or fail', async () => {
   for (const end of [() => new ArrayBuffer(2), () => Promise.reject(new Error('a copy'))]) {
     const coming = Promise.withResolvers<void>()
     const answer = Object.assign(new Response('{}', smallJson), { arrayBuffer: () => coming.promise.then(end) })
@@ -93,7 +93,7 @@ test('a fetch that throws without a promise makes the call fail', async () => {
   assert.match(String(await rejection(call.answer)), /cannot be reached/)
 })
 
-test('a call waits for the turn before it looks at the answer', async () => {
+test('a call waits for the end of the turn before it reads the answer', async () => {
   const steps: string[] = []
   const fetch = async () => {
     steps.push('fetched')
@@ -113,7 +113,7 @@ test('a call waits for the turn before it looks at the answer', async () => {
   assert.equal(steps.slice(0, 3), ['fetched', 'turned', 'read'])
 })
 
-test("a call by a host's fetch that never ends anything ends when it is cancelled, in each phase", async () => {
+test('a call by a fetch of the host that never settles ends when it is cancelled, in each phase', async () => {
   const never = new Promise<never>(() => {})
   const silent = callBy(() => never)
   silent.cancel(REASON)
@@ -135,7 +135,7 @@ test("a call by a host's fetch that never ends anything ends when it is cancelle
   assert.is(await rejection(stream.next()), REASON)
 })
 
-test('a call does not keep a chunk that it has handed on', async () => {
+test('a call does not keep a chunk in memory that it has returned', async () => {
   let left = 1
   const next = () => (left-- > 0 ? Promise.resolve(new Uint8Array(1_000)) : new Promise<undefined>(() => {}))
   const answer = { status: 200, header: () => undefined, headers: () => [], body: { next, cancel() {} } }

@@ -27,7 +27,7 @@ export function storageExpiry(test: StorageTest): void {
     assert.is((await storage.get('long'))?.value, 'value')
   })
 
-  test('creates anew where the time of the old value is over', async ({ storage, passTime }) => {
+  test('creates a value where the time of the old one is over', async ({ storage, passTime }) => {
     const old = await storage.set('key', 'old', { ttlMs: 1_000, ifVersion: null })
     assert.ok(typeof old === 'string')
     assert.is(await storage.set('key', 'new', { ifVersion: null }), false)
@@ -70,7 +70,7 @@ export function storageExpiry(test: StorageTest): void {
     }
   })
 
-  test('leaves the time alone when a write loses the race', async ({ storage, passTime }) => {
+  test('keeps the time of a value when a write loses the race', async ({ storage, passTime }) => {
     await storage.set('key', 'value', { ttlMs: 1_000 })
     assert.is(await storage.set('key', 'other', { ifVersion: 'another', ttlMs: 100_000 }), false)
     await passTime(1_100)

@@ -16,7 +16,7 @@ export function storageLifetime(test: StorageTest, claims: Required<Pick<Storage
     assert.is((await list('')).length, 1)
   })
 
-  test('settles what is under way before it is closed, and closes twice', async ({ storage, other }) => {
+  test('settles operations under way before it is closed, and may be closed twice', async ({ storage, other }) => {
     const second = await other()
     const writes = Array.from({ length: 10 }, (_, index) => storage.set(`key/${index}`, 'value'))
     await storage.close?.()

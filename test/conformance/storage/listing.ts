@@ -52,7 +52,7 @@ export function storageListing(test: StorageTest): void {
     }
   })
 
-  test('starts behind `after`, whether or not that key exists', async ({ storage }) => {
+  test('starts after the key `after`, whether or not it exists', async ({ storage }) => {
     for (const key of ['b', 'k/a', 'k/b', 'k/b/1', 'k/c', 'l/a']) await storage.set(key, 'value')
     const behind = async (after: string) => (await storage.list('k/', { after })).map(({ key }) => key)
     assert.equal(await behind('k/b'), ['k/b/1', 'k/c'])
@@ -97,7 +97,7 @@ export function storageListing(test: StorageTest): void {
     assert.equal(await listed(), ['k/b=4'])
   })
 
-  test('stays right while hundreds of keys come and go', async ({ storage }) => {
+  test('stays correct while hundreds of keys are added and removed', async ({ storage }) => {
     const expected = new Set<string>()
     for (let round = 0; round < 6; round++) {
       const keys = Array.from({ length: 80 }, (_, index) => `k/${(index * 37 + round * 53) % 200}`)

@@ -70,13 +70,13 @@ async function assertSame(events: readonly string[], heard: Heard, name: string)
   assert.is(told.redacted, redacted ?? 0, name)
 }
 
-test("recordings of Messages say the same to Anthropic's own client, whole", async () => {
+test('recordings of Messages mean the same to the client of Anthropic, whole', async () => {
   const recorded = recordedStreams('anthropic')
   assert.ok(recorded.length > 30)
   for (const { name, sse, heard } of recorded) await assertSame(translated(encodeUtf8(sse), []), heard, name)
 })
 
-test("recordings of Messages say the same to Anthropic's own client, wherever they are cut", () => {
+test('recordings of Messages mean the same to the client of Anthropic, wherever they are cut', () => {
   for (const { name, sse } of recordedStreams('anthropic')) {
     const bytes = encodeUtf8(sse)
     const whole = translated(bytes, []).join('')

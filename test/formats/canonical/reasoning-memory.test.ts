@@ -59,7 +59,7 @@ test('nothing is remembered of a truncated stream', () => {
   assert.equal(memory.recall('k', turn(call('c1'))), turn(call('c1')))
 })
 
-test("reasoning remembered for tool calls is nobody else's, and not put beside what the client returns itself", () => {
+test('reasoning remembered for tool calls is found by its owner only, and not added to reasoning that the client returns itself', () => {
   const memory = createReasoningMemory()
   memory.keep(K, [thought('one'), call('c1')])
   assert.equal(memory.recall('other', turn(call('c1'))), turn(call('c1')))

@@ -66,7 +66,7 @@ test('the enrolment credential goes into the message that enrols, and nowhere el
   assert.not.match(await textOf(storage), new RegExp(ENROLMENT))
 })
 
-test('the enrolment credential is in no error, also when whoever answers repeats it', async () => {
+test('the enrolment credential is in no error, also when the response repeats it', async () => {
   const { act, proxy } = await open({ cloud: {} })
   const answer = () => Promise.resolve(Response.json({ error: `Not ${ENROLMENT}!`, code: 'NO' }, { status: 401 }))
   proxy.failAt('POST /cloud/1/sessions', answer, { nth: 2 })
@@ -206,7 +206,7 @@ test('a key that another gateway has is a 409, and what else is refused a 502; a
   }
 })
 
-test('an enable of which a record is refused leaves cloud mode off, and nothing at the proxy', async () => {
+test('when a record is refused during enable, cloud mode stays off, and the proxy keeps nothing', async () => {
   for (const [code, status] of refusals) {
     const { act, api, proxy } = await open()
     const taken = await api.keys.create({ name: 'taken' })
@@ -271,7 +271,7 @@ test('an enable that could not be verified counts as done, and says why', async 
   }
 })
 
-test('with paused keys alone there is nothing to verify by, and no key is made', async () => {
+test('with only paused keys enable cannot verify the mirror, and makes no key', async () => {
   const { act, api } = await open()
   const { id } = await api.keys.create({ name: 'mine' })
   await api.keys.update(id, { isActive: false })

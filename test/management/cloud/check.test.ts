@@ -80,7 +80,7 @@ const refusals: [body: unknown, error: string][] = [
   ],
 ]
 for (const [body, error] of refusals) {
-  test(`${JSON.stringify(body).slice(0, 60)} is a 400 that says what to send, and calls nobody`, async () => {
+  test(`${JSON.stringify(body).slice(0, 60)} is a 400 that says what to send, and the proxy is not called`, async () => {
     const { refuses, proxy } = await open(hello)
     await refuses(400, error, ['POST', '/api/sync/cloud', body])
     assert.is(proxy.calls.length, 0)

@@ -77,7 +77,7 @@ for (const action of ['enable', 'sync', 'disable'] as const) {
   })
 }
 
-test('a cloud action that fails changes nothing any more when an answer comes after the time-out', async () => {
+test('a cloud action changes nothing when its response comes after the time-out', async () => {
   for (const [name, nth] of await callsOf('enable')) {
     const { proxy, act, storage, clock, isOn } = await open('enable')
     const met = proxy.failAt(

@@ -86,7 +86,7 @@ test('a client that leaves cancels the stream of a reply that comes too late', a
   await body.cancelled
 })
 
-test('a client that leaves is reported to everybody, also when one stops another', async () => {
+test('a client that leaves is reported to all listeners, also when one removes another', async () => {
   const seen: number[] = []
   const done = Promise.withResolvers<void>()
   const { port } = await serve((exchange) => {
@@ -105,7 +105,7 @@ test('a client that leaves is reported to everybody, also when one stops another
   assert.equal(seen, [1, 2, 3])
 })
 
-test('a client that leaves is reported at once to whoever listens later, once to each, and not to those who stopped', async () => {
+test('a client that leaves is reported once to each listener, at once to later ones, and not to removed ones', async () => {
   const seen: string[] = []
   const done = Promise.withResolvers<void>()
   const { port } = await serve(async (exchange) => {

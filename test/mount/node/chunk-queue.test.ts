@@ -16,7 +16,7 @@ function queue() {
 const text = async (next: Promise<Uint8Array | undefined>) => Buffer.from((await next) ?? '(end)').toString()
 const KIB_20 = 'x'.repeat(20 * 1024)
 
-test('the queue of a body hands out in one piece what has come together, to one who waits and to one who comes later', async () => {
+test('the queue of a body returns chunks that have arrived together as one, to a waiting and to a later reader', async () => {
   const { body, push } = queue()
   const first = body.next()
   push('a')

@@ -55,7 +55,7 @@ for (const [name, encode] of encodings) {
   })
 }
 
-test('show no header that was true of the compressed bytes only', async () => {
+test('decompressed answers have no header about the compressed bytes', async () => {
   const bytes = gzipSync(TEXT)
   const upstream = await httpUpstream((_, res) => {
     res.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bytes.length, 'x-a': '1' }).end(bytes)
@@ -69,7 +69,7 @@ test('show no header that was true of the compressed bytes only', async () => {
   assert.is(await textOf(answer.body), TEXT)
 })
 
-test('hand out each event of a stream when it has come', async () => {
+test('each event of a compressed stream is returned when it has come', async () => {
   const gzip = createGzip()
   const upstream = await httpUpstream((_, res) => {
     res.writeHead(200, { 'content-encoding': 'gzip' })
@@ -100,7 +100,7 @@ test('compressed answers may be empty, and identity is no encoding', async () =>
   assert.is(await textOf(plain.body), 'plain')
 })
 
-test('compressed answers in an encoding that nobody can read are refused, and their connection is cut', async () => {
+test('answers in an unsupported encoding are refused, and their connection is cut', async () => {
   const error = await answering('x-unknown', Buffer.from('x')).catch((cause) => cause)
   assert.match(String(error), /content encoding "x-unknown"/)
 })

@@ -11,7 +11,7 @@ const { fetch, http, raw, closers } = createCallLab(test.after)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n'
 
-test('a call over undici holds an upstream back whose body nobody takes, and goes on when somebody does', async () => {
+test('a call over undici holds an upstream back while its body is not read', async () => {
   const size = 16 * 1024 * 1024
   let sent = 0
   const { url } = await raw((socket) => {
@@ -38,7 +38,7 @@ test('a call over undici holds an upstream back whose body nobody takes, and goe
   assert.is(length, size)
 })
 
-test('a held upstream that closes or resets harms nobody', async () => {
+test('a held upstream that closes or resets has no effect on other calls', async () => {
   for (const end of ['end', 'resetAndDestroy', 'destroy'] as const) {
     let upstreamSocket = connect({ port: 1 }).on('error', () => {})
     const { url } = await raw((socket) => {
@@ -120,7 +120,7 @@ test('what has come is dropped with a cancelled body', async () => {
   await rejection(body.next())
 })
 
-test('cancelling what is over does nothing, and leaves the connection to others', async () => {
+test('cancelling a call that is over does nothing, and does not affect its connection', async () => {
   const { url, sockets } = await http((_, res) => res.end('ok'))
   const pending = fetch.raw(call(url))
   const { body } = await pending.answer
@@ -132,7 +132,7 @@ test('cancelling what is over does nothing, and leaves the connection to others'
   assert.is(sockets.size, 1)
 })
 
-test('a body that nobody takes does not hold its connection back from the next call', async () => {
+test('a body that is not read does not block its connection for the next call', async () => {
   const { url, sockets } = await raw(
     (socket) => socket.write(`${OK}content-length: 7000\r\n\r\n${'x'.repeat(7_000)}`), // one read, more than is held unread
   )
@@ -143,7 +143,7 @@ test('a body that nobody takes does not hold its connection back from the next c
   assert.is(sockets.size, 1)
 })
 
-test('nobody has to look at a call that was cancelled', async () => {
+test('the answer of a cancelled call need not be handled', async () => {
   const { url } = await raw(() => {})
   const fresh = createNodeFetch()
   closers.push(fresh.close)
@@ -151,7 +151,7 @@ test('nobody has to look at a call that was cancelled', async () => {
   for (let i = 0; i < 20; i += 1) await turn() // the runner fails on a rejection that nobody handles
 })
 
-test('a fresh one can be cancelled while undici is being loaded', async () => {
+test('the first call can be cancelled while undici is being loaded', async () => {
   const { url, sockets } = await raw(() => assert.unreachable())
   const fresh = createNodeFetch()
   const pending = fresh.raw(call(url))

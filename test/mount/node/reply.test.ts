@@ -152,7 +152,7 @@ test('a header that HTTP cannot carry becomes a bare 500 and cancels the stream'
   assert.is(await (await fetch(url)).json(), 'next')
 })
 
-test('a gateway that rejects, which none does, becomes a bare 500', async () => {
+test('a gateway that rejects, which it never should, becomes a bare 500', async () => {
   const { url } = await serve(() => Promise.reject(new Error('secret')))
   const response = await fetch(url)
   assert.is(response.status, 500)

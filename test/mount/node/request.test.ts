@@ -134,7 +134,7 @@ test('a Node request as an exchange stops reading at the limit, before it answer
   await dialled.closed
 })
 
-test('a client that reads only when it has sent everything finds its answer', async () => {
+test('a client that reads only after it has sent everything gets its answer', async () => {
   const { setTimeout } = globalThis
   // The time that a client has to send the rest, which a busy machine could need for itself.
   globalThis.setTimeout = Object.assign((work: () => void, ms = 0) => setTimeout(work, ms * 20), setTimeout)
@@ -155,7 +155,7 @@ test('a client that reads only when it has sent everything finds its answer', as
   }
 })
 
-test('a small body that nobody has read does not cost the connection', async () => {
+test('a small unread body does not end the connection', async () => {
   const { port } = await serve(() => 'early')
   const request = 'POST /v1 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc'
   const dialled = lab.dial(port, request)
@@ -164,7 +164,7 @@ test('a small body that nobody has read does not cost the connection', async () 
   await dialled.until(/"early"[\s\S]*"early"$/)
 })
 
-test('a large body that nobody has read costs the connection, and its client still gets the answer', async () => {
+test('a large unread body ends the connection, and its client still gets the answer', async () => {
   const { url } = await serve(() => 'early')
   const response = await fetch(`${url}/v1`, { method: 'POST', body: new Uint8Array(4_000_000) })
   assert.is(response.headers.get('connection'), 'close')

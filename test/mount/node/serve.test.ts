@@ -106,7 +106,7 @@ test('serveNode on another address, answers every host unless they are named', a
   await lab.dial(named.port, request('anything.example')).until(/403 /)
 })
 
-test('serveNode lets a client that waits for it send its body only when somebody reads it', async () => {
+test('serveNode sends 100 Continue only when the body is read', async () => {
   const { port } = await serve(async (exchange) => {
     if (exchange.path === '/v1/unread') return json('unread')
     return json(Buffer.from(await exchange.body(10)).toString())

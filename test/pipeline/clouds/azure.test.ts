@@ -103,7 +103,7 @@ test('Azure OpenAI waits as long as "retry-after-ms" says', async () => {
   assert.ok(waitMs >= 2_500 && waitMs < 5_000, String(waitMs))
 })
 
-test('a connection without its address is told of, and its credential is not', async () => {
+test('a connection without its address is reported, without its credential', async () => {
   const { up, world } = await open({ resource: 'mine' })
   const refused = await world.api.connections.create({ provider: 'azure' }).catch((error) => error)
   assert.is(refused.status, 400)

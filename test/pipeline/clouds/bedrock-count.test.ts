@@ -104,7 +104,7 @@ const count = async (body: object, answer?: Answering) => {
   return { response, call: up.calls[0], asked: JSON.parse(up.calls[0]?.body ?? '{}').input?.converse }
 }
 
-test('a refusal of the request itself is no reason to guess', async () => {
+test('the tokens are not estimated when the request itself is refused', async () => {
   const refuse = () => json({ message: 'user messages must have non-empty content' }, 400)
   const { response } = await count({}, refuse)
   assert.is(response.status, 400)
@@ -133,7 +133,7 @@ test('the model behind a profile is the one that is asked for', async () => {
   }
 })
 
-test('thoughts are counted by the least budget, and nothing that only an answer needs', async () => {
+test('a request with reasoning is counted with the least budget, and without fields that only an answer needs', async () => {
   const thinking = { type: 'enabled', budget_tokens: 20_000 }
   const { asked, response } = await count({ thinking, temperature: 1, max_tokens: 30_000 })
   assert.equal(Object.keys(asked).sort(), ['additionalModelRequestFields', 'messages'])
@@ -141,7 +141,7 @@ test('thoughts are counted by the least budget, and nothing that only an answer 
   assert.is(response.headers.get('x-signalbox-warning'), null)
 })
 
-test('a form of the answer is not counted, and that is reported', async () => {
+test('the format of the answer is not counted, and that is reported', async () => {
   const format = { type: 'json_schema', schema: { ...schema, additionalProperties: false } }
   const { asked, response } = await count({ output_config: { format } })
   assert.equal(Object.keys(asked), ['messages'])

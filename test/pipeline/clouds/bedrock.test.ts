@@ -170,7 +170,7 @@ test('an error is reported in the words of the client', async () => {
   assert.match(error.message, /^prompt is too long: /)
 })
 
-test('another address may stand before it, and the region is signed all the same', async () => {
+test('calls may go to another address, and are signed for the region nevertheless', async () => {
   const settings = { region: 'eu-west-1', baseUrl: 'https://vpce-1.bedrock.test/' }
   const { up, world } = await open({ apiKey: ACCESS, settings })
   await world.chat(hello)
@@ -178,7 +178,7 @@ test('another address may stand before it, and the region is signed all the same
   assert.match(up.calls[0]?.headers.get('authorization') ?? '', /\/eu-west-1\/bedrock\/aws4_request/)
 })
 
-test('no secret is shown when AWS quotes it', async () => {
+test('a secret that AWS quotes is not shown', async () => {
   const quoted: Answering = ({ headers }) => json({ message: `bad ${headers.get('x-amz-security-token')}` }, 400)
   const { world } = await open({ answer: quoted, apiKey: `${ACCESS}:${TOKEN}` })
   const text = await (await world.chat(hello)).text()

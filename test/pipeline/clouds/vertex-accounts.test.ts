@@ -52,7 +52,7 @@ test('a token that Google quotes is not passed on', async () => {
   assert.ok(!text.includes(TOKEN), text)
 })
 
-test('a client that leaves while a token is awaited takes nothing from the next one', async () => {
+test('the next request gets the token when the client disconnects while it is awaited', async () => {
   let give = () => {}
   const given = new Promise<void>((resolve) => {
     give = resolve
@@ -77,7 +77,7 @@ test('a client that leaves while a token is awaited takes nothing from the next 
   )
 })
 
-test('a token that does not come is not waited for without end', async () => {
+test('waiting for a token has a time-out', async () => {
   const { up, world } = await open({ answer: never, apiKey: keyFile, data: {} })
   const asked = world.chat(hello)
   while (up.calls.length === 0) await world.clock.advance(0)

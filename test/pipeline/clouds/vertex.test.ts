@@ -63,7 +63,7 @@ const headers = {
     'claude-code-20250219, context-1m-2025-08-07,advanced-tool-use-2025-11-20,tool-search-tool-2025-10-19,context-management-2025-06-27,prompt-caching-scope-2026-01-05',
 }
 
-test('what a client of Claude says goes on as it is, without what Vertex refuses', async () => {
+test('a request of a Claude client is passed on unchanged, except for fields that Vertex refuses', async () => {
   const { up, world } = await open()
   const body = `{"model": "${CLAUDE}", "cache_control":{"type":"ephemeral"}, "max_tokens":9, "system":[{"type":"text","text":"\\"cache_control\\":{\\"scope\\":\\"x\\"}","cache_control":{"type":"ephemeral","scope":"global","ttl":"1h"}}], "context_management":{"edits":[]}, "messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"b","cache_control":{"scope":"global","type":"ephemeral"}}]}], "n":1.0}`
   const response = await world.post('/v1/messages', body, { headers })
@@ -96,7 +96,7 @@ test('Claude’s tokens are counted by a model of their own, without betas', asy
   assert.is(call?.headers.get('anthropic-beta'), null)
 })
 
-test('Gemini’s tokens are counted of what a request says', async () => {
+test('the tokens of Gemini are counted of the contents of the request', async () => {
   const { up, world } = await open()
   const systemInstruction = { parts: [{ text: 'Be brief.' }] }
   const generateContentRequest = { model: 'models/x', ...asked, systemInstruction, safetySettings: [] }
@@ -107,7 +107,7 @@ test('Gemini’s tokens are counted of what a request says', async () => {
   assert.equal(Object.keys(bodyOf(up.calls[1])).sort(), ['contents', 'systemInstruction'])
 })
 
-test('a client of Gemini is passed on as it is, without what only the Gemini API knows', async () => {
+test('a request of a Gemini client is passed on unchanged, except for fields that only the Gemini API has', async () => {
   const { up, world } = await open()
   const plain = '{"contents":[{"role":"user","parts":[{"text":"\\"id\\":1"}]}], "labels":{"a":"b"}, "n":1.0}'
   await world.post(`/v1beta/models/${GEMINI}:generateContent`, plain)

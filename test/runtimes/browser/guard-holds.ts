@@ -122,7 +122,7 @@ export function guardHolds(test: Suite<{ browser?: Browser }>): void {
     assert.equal(provider.calls, [])
   })
 
-  test('a page of another site may list the models, and hears why not', async () => {
+  test('a page of another site may list the models, and reads why it is refused', async () => {
     const list = (...calls: object[]) =>
       page.evaluate<{ status: number; text: string }[]>(
         `Promise.all(${JSON.stringify(calls)}.map((headers) => fetch('${gateway('localhost')}/v1/models', { headers })

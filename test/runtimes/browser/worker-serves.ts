@@ -76,13 +76,13 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     }
   }
 
-  test('a page that gives up a stream lets go of the provider', async () => {
+  test('the call to the provider ends when a page cancels its stream', async () => {
     const left = provider.nextLeft()
     await act('leave', 'lab/forever')
     await left
   })
 
-  test('so does one that is closed', async () => {
+  test('the call to the provider ends when the page is closed', async () => {
     const left = provider.nextLeft()
     const other = await context.newPage()
     await other.goto(`${site.url}/blank`)
@@ -109,12 +109,12 @@ export function workerServesPages(test: Suite<{ browser?: Browser }>): void {
     assert.match(text, /redirect/)
   })
 
-  test('other paths come to the network', async () => {
+  test('requests for other paths go to the network', async () => {
     assert.is((await call('/v1/models')).text, 'GET /v1/models came to the network')
     assert.is((await call('/ai/page')).text, 'GET /ai/page came to the network')
   })
 
-  test('a form of another site comes to the network, whatever it holds', async () => {
+  test('a form of another site goes to the network, whatever it contains', async () => {
     const form = `document.body.innerHTML = '<form method="post" enctype="text/plain" action="${site.url}/ai/v1/chat/completions"></form>'
       document.forms[0].submit()`
     const calls = provider.calls.length

@@ -60,7 +60,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     })
 
   inTabs(
-    'a database that another tab deletes is gone: it is neither kept from that nor taken for an empty one',
+    'a database that another tab deletes is gone: the deletion is not blocked, and the database does not count as empty',
     async () => {
       assert.is(await act(other, 'remove', name), 'deleted')
       await until(async () => (await act<string[]>(page, 'heard')).includes('gap'))
@@ -80,7 +80,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     },
   )
 
-  inTabs('a tab that keeps a deletion from happening is waited for, and named', async () => {
+  inTabs('a tab that blocks a deletion is waited for, and reported', async () => {
     await act(other, 'hold', name)
     assert.is(await act(page, 'remove', name), 'blocked')
     await act(page, 'open', name)
@@ -111,34 +111,30 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     refused(await call(page, 'set', 'key', 'value'), 'STORAGE_CORRUPT', /another name/)
   })
 
-  inTabs(
-    'what another program wrote between the entries is one damaged entry each, which can be replaced and removed',
-    async () => {
-      await act(other, 'hold', name)
-      await act(other, 'plant')
-      const damaged = {
-        text: '"text"',
-        number: '5',
-        blank: 'null',
-        loop: '[object Object]',
-        large: '5',
-        row: '{"value":5}',
-      }
-      const listed = (await call(page, 'list', '')).result as Array<{ key: string; value: string; version: string }>
-      assert.equal(Object.fromEntries(listed.map(({ key, value }) => [key, value])), {
-        key: 'value',
-        'foreign/date': '"1970-01-01T00:00:00.000Z"',
-        'foreign/last': 'of a gateway',
-        ...Object.fromEntries(Object.entries(damaged).map(([key, value]) => [`foreign/${key}`, value])),
-      })
-      const { version } = (await call(page, 'get', 'foreign/row')).result as { version: string }
-      assert.is((await call(page, 'set', 'foreign/row', 'new', { ifVersion: null })).result, false)
-      assert.type((await call(page, 'set', 'foreign/row', 'new', { ifVersion: version })).result, 'string')
-      assert.is(textOf(await call(other, 'get', 'foreign/row')), 'new')
-      for (const key of Object.keys(damaged))
-        assert.is((await call(page, 'delete', `foreign/${key}`)).result, true, key)
-    },
-  )
+  inTabs('each entry of another program is one damaged entry, which can be replaced and removed', async () => {
+    await act(other, 'hold', name)
+    await act(other, 'plant')
+    const damaged = {
+      text: '"text"',
+      number: '5',
+      blank: 'null',
+      loop: '[object Object]',
+      large: '5',
+      row: '{"value":5}',
+    }
+    const listed = (await call(page, 'list', '')).result as Array<{ key: string; value: string; version: string }>
+    assert.equal(Object.fromEntries(listed.map(({ key, value }) => [key, value])), {
+      key: 'value',
+      'foreign/date': '"1970-01-01T00:00:00.000Z"',
+      'foreign/last': 'of a gateway',
+      ...Object.fromEntries(Object.entries(damaged).map(([key, value]) => [`foreign/${key}`, value])),
+    })
+    const { version } = (await call(page, 'get', 'foreign/row')).result as { version: string }
+    assert.is((await call(page, 'set', 'foreign/row', 'new', { ifVersion: null })).result, false)
+    assert.type((await call(page, 'set', 'foreign/row', 'new', { ifVersion: version })).result, 'string')
+    assert.is(textOf(await call(other, 'get', 'foreign/row')), 'new')
+    for (const key of Object.keys(damaged)) assert.is((await call(page, 'delete', `foreign/${key}`)).result, true, key)
+  })
 
   inTabs('a limit is named by the whole name of the database', async () => {
     refused(
@@ -187,22 +183,25 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     })
   })
 
-  inTabs('a change is told without a word from the tab that has made it', async () => {
+  inTabs('a change is reported without a message of the tab that has made it', async () => {
     await act(other, 'silence')
     await call(other, 'set', 'unannounced', 'value')
     await until(async () => (await act<string[]>(page, 'heard')).includes('unannounced'))
   })
 
-  inTabs('a watcher that the log of changes does not reach back to is told that all may have changed', async () => {
-    await call(other, 'set', 'before', 'value')
-    await until(async () => (await act<string[]>(page, 'heard')).includes('before'))
-    await act(other, 'hold', name)
-    for (const key of ['cut', 'after']) await act(other, 'cutLog', key)
-    await until(async () => (await act<string[]>(page, 'heard')).includes('after'))
-    assert.ok((await act<string[]>(page, 'heard')).includes('gap'))
-  })
+  inTabs(
+    'a watcher whose position the log of changes no longer has is informed that all keys may have changed',
+    async () => {
+      await call(other, 'set', 'before', 'value')
+      await until(async () => (await act<string[]>(page, 'heard')).includes('before'))
+      await act(other, 'hold', name)
+      for (const key of ['cut', 'after']) await act(other, 'cutLog', key)
+      await until(async () => (await act<string[]>(page, 'heard')).includes('after'))
+      assert.ok((await act<string[]>(page, 'heard')).includes('gap'))
+    },
+  )
 
-  inTabs('a page that the visitor comes back to takes everything for changed before anything else', async () => {
+  inTabs('a page to which the visitor returns first assumes that all keys have changed', async () => {
     await act(page, 'silence') // a message ends a page that is kept: the visitor gets a new one
     await other.goto(`${site.url}?elsewhere`)
     await call(page, 'set', 'meanwhile', 'value')
@@ -211,7 +210,7 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
     assert.is((await act<string[]>(other, 'heard')).at(-2), 'gap')
   })
 
-  inTabs('what has expired is removed, and the log of changes does not grow for ever', async () => {
+  inTabs('expired rows are removed, and the log of changes stays bounded', async () => {
     await call(other, 'set', 'brief', 'value', { ttlMs: 1 })
     for (let write = 0; write < 100; write++) await call(other, 'set', 'key', 'value')
     await act(page, 'hold', name)

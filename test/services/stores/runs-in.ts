@@ -45,7 +45,7 @@ export async function storesRunIn(
       if (failure !== undefined) throw new Error(failure)
     })
   for (const name of present)
-    test(`${name} has run the whole suite`, () => {
+    test(`${name} has run the complete suite`, () => {
       const own = declared.filter((one) => one.suite === `${name} storage`)
       assert.ok(own.length >= LEAST_TESTS, `${own.length} tests`)
     })

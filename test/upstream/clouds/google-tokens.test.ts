@@ -30,7 +30,7 @@ function open(answer: Answering = (_, nth) => json({ access_token: `ya29.${nth}`
 const decoded = (part = '') => new TextDecoder().decode(bytesOf(part))
 const bytesOf = (part: string) => fromBase64(part.replaceAll('-', '+').replaceAll('_', '/'))
 
-test('tokens of service accounts are asked for by an assertion that the account has signed', async () => {
+test('tokens of service accounts are requested with an assertion that is signed with the key of the account', async () => {
   const { up, clock, token } = open()
   assert.is(await token(), 'ya29.1')
   const [call] = up.calls
@@ -52,7 +52,7 @@ test('tokens of service accounts are asked for by an assertion that the account 
   assert.ok(await crypto.subtle.verify(RS256.name, publicKey, bytesOf(signature), text))
 })
 
-test('tokens of service accounts are kept until a minute before they end, and asked for once', async () => {
+test('tokens of service accounts are requested once, and kept until a minute before they expire', async () => {
   const { up, clock, token } = open()
   assert.equal(await Promise.all([token(), token(), token()]), ['ya29.1', 'ya29.1', 'ya29.1'])
   await clock.advance(3_539_000)
@@ -84,7 +84,7 @@ for (const [answer, code, message] of refusals) {
   })
 }
 
-test('tokens of service accounts are not waited for without end', async () => {
+test('the request for a token of a service account has a time-out', async () => {
   const { clock, token } = open(() => new Promise(() => {}))
   const thrown = token().catch((error) => error)
   await clock.untilPending()
@@ -92,7 +92,7 @@ test('tokens of service accounts are not waited for without end', async () => {
   assert.is((await thrown).code, 'UPSTREAM_TIMEOUT')
 })
 
-test('a private key that is none is reported', async () => {
+test('a text that is no private key is reported', async () => {
   const { up, token } = open()
   const PEM = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'
   const error = await token({ ...account, privateKey: PEM }).catch((thrown) => thrown)
@@ -103,7 +103,7 @@ test('a private key that is none is reported', async () => {
   assert.is(up.calls.length, 0)
 })
 
-test('a key file is understood, and nothing else', () => {
+test('only a key file is parsed as a service account', () => {
   const file = {
     type: 'service_account',
     project_id: 'mine',

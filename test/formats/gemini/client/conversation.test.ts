@@ -201,7 +201,7 @@ signatures('sealed signatures come back whole, in either alphabet of base64', ()
   }
 })
 
-signatures("thought signatures of Google's own stay as they are, by an account that nobody knows", () => {
+signatures('thought signatures of Google stay unchanged, with an unknown account as their origin', () => {
   const bare = { origin: { format: 'gemini', account: '' }, kind: 'thought-signature', data: 'EpYSCpMS_-==' }
   assert.equal(stateOf({ functionCall: { name: 'f' }, thought_signature: 'EpYSCpMS_-==' }), bare)
 })

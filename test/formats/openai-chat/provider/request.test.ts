@@ -102,7 +102,7 @@ const state = (kind: OpaqueState['kind'], data = ''): OpaqueState => ({
 })
 const thought: AssistantPart = { type: 'reasoning', text: 'hm', state: state('text') }
 
-turns("a vendor's own thoughts stand where it reads them", () => {
+turns('the reasoning of a vendor is written where the vendor reads it', () => {
   const field = (name: ReasoningTraits['field'], part: AssistantPart = thought) =>
     Object(messages([{ role: 'assistant', content: [part, text('a')] }], reasoning({ field: name }))).at(0)
   assert.equal(field('reasoning_content'), { role: 'assistant', content: 'a', reasoning_content: 'hm' })

@@ -31,7 +31,7 @@ test('a call without a name is reported as lost', () => {
   ])
 })
 
-test("a vendor's details of its thoughts come back whole, their text apart", () => {
+test('the reasoning details of a vendor are kept complete, apart from their text', () => {
   const detail = (fields: object) =>
     delta({ reasoning: 'x', reasoning_details: [{ type: 'reasoning.text', index: 0, ...fields }] })
   const { events, parts } = read([

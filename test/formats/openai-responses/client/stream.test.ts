@@ -128,7 +128,7 @@ test('every event is whole, named and numbered, and the last one holds the whole
   )
 })
 
-test("OpenAI's own client hears what is said", async () => {
+test("OpenAI's own client reads the stream", async () => {
   const state = { origin: { format: 'anthropic-messages', account: 'a' }, kind: 'signature', data: 's' } as const
   const heard = await heardBy(
     written(eventsOf([{ type: 'reasoning', text: 'hm', state }, text('abc'), call('c1', '{"a":1}'), call('c2', '{}')])),

@@ -63,7 +63,7 @@ const bare = (value: unknown): unknown =>
     JSON.stringify(value, (name, inner) => (/^(?:id|parsed|parsed_arguments)$/.test(name) ? undefined : inner)),
   )
 
-test("OpenAI's own client hears on the way what the end says, and that is the whole answer", async () => {
+test("OpenAI's own client reads on the way the same as at the end, which is the whole answer", async () => {
   await fc.assert(
     fc.asyncProperty(content, reason, lengths, fc.boolean(), async (parts, why, sizes, isMixed) => {
       const events = written(eventsOf(parts, { reason: why, cut: cutter(sizes), isMixed }))
