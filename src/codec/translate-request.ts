@@ -93,7 +93,7 @@ export async function translateRequest(
 function limited(asked: CanonicalRequest, { outputLimit }: AskedRequest, warnings: Warnings): CanonicalRequest {
   const { maxOutputTokens = Number.POSITIVE_INFINITY } = asked.options
   if (outputLimit === undefined || maxOutputTokens <= outputLimit) return asked
-  warnings.changed('maxOutputTokens', 'clamped')
+  warnings.noteChanged('maxOutputTokens', 'clamped')
   return { ...asked, options: { ...asked.options, maxOutputTokens: outputLimit } }
 }
 

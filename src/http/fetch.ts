@@ -161,11 +161,13 @@ function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Pr
   }
   const whole = body.whole()
   if (whole !== undefined) return whole.then((bytes) => checkSize(bytes, maxBytes, tooLarge), broken) // a whole read cannot be cancelled
-  return unlessLeft(readAll(holdsRefused ? held(body) : body, maxBytes, tooLarge), request, body).catch(broken)
+  return readUnlessClientLeaves(readAll(holdsRefused ? held(body) : body, maxBytes, tooLarge), request, body).catch(
+    broken,
+  )
 }
 
 /** Rejects when the client disconnects, even where the platform then does not end the read of the body. */
-function unlessLeft(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
+function readUnlessClientLeaves(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const stopListening = onAbort(request, () => {
       reject(gatewayError('CLIENT_CLOSED_REQUEST'))

@@ -141,11 +141,11 @@ function calledBy(body: JsonObject | undefined, operations: OfRoute) {
 export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Promise<JsonObject> {
   requireJson(exchange)
   requirePlainUtf8(exchange)
-  return parseJsonObject(jsonText(await unlessLeft(exchange, timedBody(exchange, limits))))
+  return parseJsonObject(jsonText(await unlessClientLeaves(exchange, timedBody(exchange, limits))))
 }
 
 /** Rejects as soon as the client disconnects, since not every platform then ends the read of the body. */
-function unlessLeft<T>(exchange: Exchange, work: Promise<T>): Promise<T> {
+function unlessClientLeaves<T>(exchange: Exchange, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stopListening = exchange.onAbort(() => reject(gatewayError('CLIENT_CLOSED_REQUEST')))
     work.then(resolve, reject).finally(stopListening)
