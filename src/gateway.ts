@@ -123,7 +123,14 @@ export function createGatewayWith(
   })
   const listing = once(async () => {
     const { createListing } = await import('./listing/listing.ts')
-    return createListing({ store, catalog, clock, onError, lookupTimeoutMs: limits.lookupTimeoutMs })
+    return createListing({
+      store,
+      catalog,
+      clock,
+      onError,
+      targetsOf: async (model) => (await pipeline.routes()).targetsOf(model),
+      lookupTimeoutMs: limits.lookupTimeoutMs,
+    })
   })
   const keyWatch =
     (options.endRequestsOfPausedKeys ?? true)

@@ -5,11 +5,12 @@ import type { UpstreamFetch } from '../lib/exchange.ts'
 import { didYouMean, nearest } from '../lib/spelling.ts'
 import { kinds } from '../lib/unions.ts'
 import { activeInOrder } from '../providers/connections.ts'
-import { catalogAliasOf } from '../providers/names.ts'
+import { catalogAliasOf, definitionOf, namesOf } from '../providers/names.ts'
+import type { ProviderTarget } from '../providers/target.ts'
 import type { AliasRecord, ConnectionRecord, Store } from '../store/store.ts'
 import type { Catalog, Clock, Combo, CustomModel, Kind, ModelEntry } from '../types.ts'
 import { listConnections } from './connection-path.ts'
-import { kindOf, type Listed, listCustomModels, serves, toEntries } from './entries.ts'
+import { createKindLookup, kindOf, type Listed, listCustomModels, serves, toEntries } from './entries.ts'
 import { cachedLookUp, createLookUp, type LookUpCache } from './look-up.ts'
 
 export interface ListingDeps {
@@ -24,6 +25,11 @@ export interface ListingDeps {
   clock: Clock
   /** Called with failures that the listing tolerates: records that cannot be loaded, upstreams that list no models. */
   onError(error: unknown): void
+  /**
+   * The targets that a request for a name has, by priority: none for a combo, `undefined` for a name that leads nowhere. Default: no name
+   * leads anywhere but to what is listed.
+   */
+  targetsOf?: ((model: string) => Promise<Targets | undefined>) | undefined
   /** How long one upstream may take to list its models, headers and body together; default 5,000. */
   lookupTimeoutMs?: number | undefined
 }
@@ -31,6 +37,8 @@ export interface ListingDeps {
 interface Readable<T> {
   all(): Promise<readonly T[]>
 }
+
+type Targets = ReadonlyArray<Pick<ProviderTarget<ConnectionRecord>, 'connection' | 'model'>>
 
 /** Lists the models that the gateway serves. */
 export interface Listing {
@@ -40,16 +48,28 @@ export interface Listing {
    */
   list(kinds: readonly Kind[], fetch: UpstreamFetch, cache?: LookUpCache): Promise<ModelEntry[]>
   /**
-   * The entry of a model id, which may have Google's prefix `models/`, and the kinds among which it was found: `llm` first, then all others.
-   * Rejects with `MODEL_NOT_FOUND`, naming the nearest ids.
+   * The entry of a model id, which may have Google's prefix `models/`, and the kinds among which it was found: `llm` first, then all others,
+   * then its own, for a name that is served and not listed. Rejects with `MODEL_NOT_FOUND`, naming the nearest ids.
    */
-  find(id: string, fetch: UpstreamFetch): Promise<{ entry: ModelEntry; kinds: readonly Kind[] }>
+  find(id: string, fetch: UpstreamFetch): Promise<FoundModel>
   /** How the list is written for the clients of each format. */
   forms: typeof modelLists
 }
 
+interface FoundModel {
+  entry: ModelEntry
+  kinds: readonly Kind[]
+}
+
 /** Makes the listing (src/rules.md, Listing: what is loaded, and in which order). */
-export function createListing({ store, catalog, clock, onError, lookupTimeoutMs = 5_000 }: ListingDeps): Listing {
+export function createListing({
+  store,
+  catalog,
+  clock,
+  onError,
+  targetsOf = async () => undefined,
+  lookupTimeoutMs = 5_000,
+}: ListingDeps): Listing {
   /** Records that cannot be loaded count as none, for this listing only. */
   async function load<T>(records: Readable<T>): Promise<readonly T[]> {
     try {
@@ -58,6 +78,23 @@ export function createListing({ store, catalog, clock, onError, lookupTimeoutMs 
       onError(error)
       return []
     }
+  }
+
+  /**
+   * The entry of a name that is not listed and leads to a target all the same, as one of a second connection to a provider does; `undefined`
+   * when all that it leads to has listed its models a moment ago, without this one.
+   */
+  async function unlisted(id: string, asked: LookUpCache): Promise<FoundModel | undefined> {
+    const targets = await targetsOf(id).catch(onError)
+    if (!targets) return undefined
+    const answers = await Promise.all(targets.map(({ connection }) => asked.get(connection.id)))
+    const [first] = targets
+    if (first && answers.every((ids) => ids?.length)) return undefined
+    const names = first && namesOf(catalog, first.connection)
+    const models = first && definitionOf(catalog, first.connection.provider)?.models
+    const kind = first && names ? createKindLookup(models ?? [], names)(first.model) : 'llm'
+    const [entry] = toEntries([{ id, owner: names?.output ?? 'combo' }], Math.floor(clock.now() / 1_000))
+    return entry && { entry, kinds: [kind] }
   }
 
   const listing: Listing = {
@@ -77,7 +114,22 @@ export function createListing({ store, catalog, clock, onError, lookupTimeoutMs 
           : await listConnections({ catalog, connections, customModels, aliases }, kinds, lookUp)
       return toEntries([...listCombos(combos, kinds), ...models], created)
     },
-    find: (id, fetch) => findModel(listing.list, id, fetch),
+    async find(id, fetch) {
+      const cache: LookUpCache = new Map() // a slow upstream is waited for once
+      const bare = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
+      const seen: ModelEntry[][] = []
+      for (const kinds of [LLM, OTHERS]) {
+        const entries = await listing.list(kinds, fetch, cache)
+        const entry = entries.find((one) => one.id === id) ?? entries.find((one) => one.id === bare)
+        if (entry) return { entry, kinds }
+        seen.push(entries)
+      }
+      const served = (await unlisted(id, cache)) ?? (bare === id ? undefined : await unlisted(bare, cache))
+      if (served) return served
+      const names = seen.flat().map((one) => one.id)
+      const hint = didYouMean(nearest(bare, names)) ?? 'GET /v1/models lists all of them.'
+      throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
+    },
     forms: modelLists,
   }
   return listing
@@ -85,25 +137,6 @@ export function createListing({ store, catalog, clock, onError, lookupTimeoutMs 
 
 const LLM: readonly Kind[] = ['llm']
 const OTHERS = kinds.filter((kind) => kind !== 'llm')
-
-async function findModel(
-  list: Listing['list'],
-  id: string,
-  fetch: UpstreamFetch,
-): Promise<{ entry: ModelEntry; kinds: readonly Kind[] }> {
-  const bare = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
-  const seen: ModelEntry[][] = []
-  const cache: LookUpCache = new Map() // both lists wait for a slow upstream only once
-  for (const kinds of [LLM, OTHERS]) {
-    const entries = await list(kinds, fetch, cache)
-    const entry = entries.find((one) => one.id === id) ?? entries.find((one) => one.id === bare)
-    if (entry) return { entry, kinds }
-    seen.push(entries)
-  }
-  const names = seen.flat().map((one) => one.id)
-  const hint = didYouMean(nearest(bare, names)) ?? 'GET /v1/models lists all of them.'
-  throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })
-}
 
 /** The models without any connection: the catalog's, then the custom ones (src/rules.md, Listing without connections). */
 export function* listStatic(

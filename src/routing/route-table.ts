@@ -6,7 +6,7 @@ import type { ComboRecord } from '../store/collections.ts'
 import { storedRules } from '../store/readings.ts'
 import type { AliasRecord, ConnectionRecord, ProviderRecord, Store } from '../store/store.ts'
 import type { Catalog, Combo, CustomModel } from '../types.ts'
-import type { Group, Resolution, Route } from './group.ts'
+import type { Group, Resolution, Route, RouteTarget } from './group.ts'
 import { DEFAULT_STRATEGY } from './group.ts'
 
 /** The strategy among a provider's connections. */
@@ -94,6 +94,11 @@ export interface RouteTable {
    * chosen.
    */
   resolutionOf(model: string, within?: Group): Resolution
+  /**
+   * The targets that a request for this name may have, by priority; none for a combo, which chooses with each request; `undefined` when the
+   * name leads nowhere.
+   */
+  targetsOf(model: string): readonly RouteTarget[] | undefined
   readonly catalog: Catalog
   readonly combos: ReadonlyMap<string, Group>
   /** The active connections by the names of their providers; of each name first the connection that is in the listing. */
@@ -178,8 +183,17 @@ export function createRouteTable(
     return resolution && 'strategy' in resolution ? combos.get(resolution.name) : undefined
   }
 
+  function targetsOf(model: string): readonly RouteTarget[] | undefined {
+    const meaning = resolutionOf(model)
+    if (!meaning || comboOf(model)) return meaning && []
+    return 'strategy' in meaning
+      ? meaning.entries.flatMap(({ target }) => target ?? [])
+      : meaning.map(({ target }) => target)
+  }
+
   return {
     resolutionOf,
+    targetsOf,
     combos,
     byName: connections,
     catalog,

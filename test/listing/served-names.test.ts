@@ -1,0 +1,94 @@
+import { HttpResponse, http } from 'msw'
+import type { Gateway } from '../../src/gateway.ts'
+import type { Kind } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { catalog, get, idsAt, open } from './open-gateway.ts'
+
+const test = suite('GET /v1/models/{id} of names that are not listed and served all the same')
+
+const answer = http.post('*/chat/completions', async ({ request }) => {
+  const { model }: { model?: string } = Object(await request.json())
+  return HttpResponse.json({
+    id: 'x',
+    object: 'chat.completion',
+    model,
+    choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  })
+})
+
+const ask = (gateway: Gateway, model: string) =>
+  get(gateway, '/v1/chat/completions', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] }),
+  })
+
+/** A gateway with a keyless server, two accounts at one provider, and names that lead to them. */
+async function openServed() {
+  const opened = open({
+    handlers: [answer],
+    catalog: { acme: { ...catalog.acme, alias: 'ac', baseUrl: 'http://acme.test/v1' } },
+  })
+  const { api } = opened.gateway
+  await api.connections.create({ provider: 'openai-compatible-lab', prefix: 'lab', baseUrl: 'http://lab.test/v1' })
+  await api.connections.create({ provider: 'acme', prefix: 'one', apiKey: 'sk-1' })
+  await api.connections.create({ provider: 'acme', prefix: 'two', apiKey: 'sk-2' })
+  await api.combos.create({ name: 'team', models: ['two/chat'] })
+  await api.aliases.set({ alias: 'quick', model: 'lab/other' })
+  await api.aliases.set({ alias: 'best', model: 'team' })
+  return opened
+}
+
+for (const [what, name, owner] of [
+  ['a model of a keyless compatible connection', 'lab/m', 'lab'],
+  ['the same by the id of its provider', 'openai-compatible-lab/m', 'lab'],
+  ['the prefix of a second connection to one provider', 'two/chat', 'two'],
+  ['the id of a provider that has another prefix', 'acme/chat', 'one'],
+  ['the catalog’s alias of a provider that has another prefix', 'ac/chat', 'one'],
+  ['a model that the catalog does not know yet', 'one/chat-2', 'one'],
+  ['an alias of a model', 'quick', 'lab'],
+  ['an alias of a combo', 'best', 'combo'],
+] as const) {
+  test(`${what} is one entry, and is served`, async () => {
+    const { gateway } = await openServed()
+    assert.not.ok((await idsAt(gateway, '/v1/models')).includes(name), 'the listing keeps to its rules')
+    assert.is((await ask(gateway, name)).status, 200)
+    const response = await get(gateway, `/v1/models/${name}`)
+    assert.is(response.status, 200)
+    assert.equal(await response.json(), { id: name, object: 'model', created: 1_700_000_000, owned_by: owner })
+  })
+}
+
+test('a name with Google’s prefix is found by the name behind it', async () => {
+  const { gateway } = await openServed()
+  for (const [id, methods] of [
+    ['lab/m', ['generateContent', 'streamGenerateContent', 'countTokens']],
+    ['two/vectors', undefined],
+  ] as const) {
+    const response = await get(gateway, `/v1beta/models/models/${id}`)
+    const { name, supportedGenerationMethods }: { name: string; supportedGenerationMethods?: Kind[] } =
+      await response.json()
+    assert.equal([name, supportedGenerationMethods], [`models/${id}`, methods])
+  }
+})
+
+for (const name of ['nobody/m', 'm', 'lab', 'lab/', 'lost'] as const) {
+  test(`the name "${name}", which leads nowhere, is a 404 for both`, async () => {
+    const { gateway } = await openServed()
+    await gateway.api.aliases.set({ alias: 'lost', model: 'nobody/m' })
+    assert.is((await ask(gateway, name)).status, 404)
+    assert.is((await get(gateway, `/v1/models/${name}`)).status, 404)
+  })
+}
+
+test('a model that its own server, asked a moment ago, does not list is a 404', async () => {
+  const { gateway } = open({ handlers: [http.get('http://up.test/models', () => HttpResponse.json([{ id: 'm' }]))] })
+  await gateway.api.connections.create({
+    provider: 'openai-compatible',
+    apiKey: 'sk-1',
+    prefix: 'x',
+    baseUrl: 'http://up.test',
+  })
+  assert.is((await get(gateway, '/v1/models/x/m')).status, 200)
+  assert.is((await get(gateway, '/v1/models/x/none')).status, 404)
+})
