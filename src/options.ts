@@ -14,7 +14,7 @@ import type { Catalog, Clock, Logger, Storage } from './types.ts'
 export interface Limits extends PipelineLimits {
   /** Largest body of a management request; default 1 MiB. A larger one gets 413. */
   maxManagementBodyBytes: number
-  /** How long a compatible provider may take to list its models; default 5,000. After that its listing is empty. */
+  /** How long a server may take to list its models, for the listing and for `discover`; default 5,000. */
   lookupTimeoutMs: number
   /** How old data from a storage without `watch` may be before it is read again; default 1,000. */
   storeMaxAgeMs: number

@@ -74,6 +74,7 @@ const routes: ClientRoutes<Served> = {
     get: 'GET /api/connections/:id',
     update: 'PUT /api/connections/:id',
     delete: 'DELETE /api/connections/:id',
+    discover: 'POST /api/connections/:id/models',
   },
   customModels: {
     list: 'GET /api/models/custom',

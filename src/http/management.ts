@@ -7,7 +7,7 @@ import { type BodyLimits, timedBody } from '../lib/timed-body.ts'
 import { VERSION } from '../lib/version.ts'
 import type { Pushes } from '../management/cloud-pushes.ts'
 import { createManagement, type ManagementDependencies } from '../management/management.ts'
-import { type Management, type ServedOperation, servedOperations } from '../management/operations.ts'
+import { type Management, type ServedOperation, servedOperations, takesBody } from '../management/operations.ts'
 import { createManagementGuard } from './management-guard.ts'
 import type { ManagementOptions } from './management-options.ts'
 import type { ModelSurface } from './openapi/model-paths.ts'
@@ -100,7 +100,7 @@ function withoutOptional(operation: ServedOperation): ServedOperation[] {
 
 function routeOf(operations: OfRoute, api: Management<unknown>, limits: BodyLimits): HttpRoute {
   const { method, path } = operations[0]
-  const hasBody = method !== 'GET' && method !== 'DELETE'
+  const hasBody = takesBody(operations[0])
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)
 
   return {

@@ -1,5 +1,4 @@
 import { definitionOf, namesOf, type ProviderNames, stripName } from '../providers/names.ts'
-import { compatibleFormat } from '../providers/target.ts'
 import type { AliasRecord, ConnectionRecord } from '../store/store.ts'
 import type { Catalog, CatalogProvider, CustomModel, Kind } from '../types.ts'
 import {
@@ -11,6 +10,7 @@ import {
   serves,
 } from './entries.ts'
 import type { LookUp } from './look-up.ts'
+import { asksUpstream, enabledIds } from './unasked.ts'
 
 /** The data of the connection path. `connections`: the active ones, in their order, at least one. */
 interface ConnectionData {
@@ -113,14 +113,3 @@ async function baseIds(
   const ids = enabledIds(connection) ?? (definition?.models ?? []).map((model) => model.id)
   return ids.length === 0 && asksUpstream(connection.provider) ? lookUp(connection) : ids
 }
-
-/** The enabled ids; `undefined` without a list, and empty when all of its ids are blank. */
-function enabledIds({ providerSpecificData }: ConnectionRecord): string[] | undefined {
-  const enabled: unknown = providerSpecificData?.enabledModels
-  if (!Array.isArray(enabled) || enabled.length === 0) return undefined
-  return [...new Set(enabled.filter((id): id is string => typeof id === 'string' && id.trim() !== ''))]
-}
-
-/** Is this a compatible provider, and does its id not end in `-` or `_` and 8 or more hexadecimal digits? */
-const asksUpstream = (provider: string): boolean =>
-  compatibleFormat(provider) !== undefined && !/[-_][0-9a-f]{8,}$/i.test(provider)

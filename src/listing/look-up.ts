@@ -29,7 +29,7 @@ export const createLookUp =
     try {
       const apiKey = await openApiKey(store, connection)
       const call = upstreamRequest(connection.provider, connection.providerSpecificData?.baseUrl, apiKey)
-      return call ? upstreamIds(await fetchJson(call, { fetch, clock, timeoutMs })) : []
+      return call ? (listedIds(await fetchJson(call, { fetch, clock, timeoutMs })) ?? []) : []
     } catch (error) {
       if (!isGatewayError(error, 'CLIENT_CLOSED_REQUEST')) onError(failureOf(connection, error))
       return []
@@ -60,7 +60,7 @@ const MAX_BYTES = 4 * 1024 * 1024
  * Resolves to the JSON of an upstream's answer, headers and body within `timeoutMs`; a call that fails is cancelled. Rejects with
  * `UPSTREAM_TIMEOUT`, `UPSTREAM_FAILED` (an error status), `UPSTREAM_INVALID` (no JSON), or what `fetch` rejects with.
  */
-async function fetchJson(
+export async function fetchJson(
   call: UpstreamCall,
   { fetch, clock, timeoutMs }: { fetch: UpstreamFetch; clock: Clock; timeoutMs: number },
 ): Promise<unknown> {
@@ -90,16 +90,18 @@ async function readJson(pending: PendingAnswer): Promise<unknown> {
   return answer
 }
 
-/** The model ids in an upstream's answer, in its order, each once (src/rules.md, Models of compatible providers). */
-function upstreamIds(answer: unknown): string[] {
-  const ids = modelsOf(answer).map(idOf)
-  return [...new Set(ids.filter((id) => id !== undefined))]
+/** The model ids in an upstream's answer, in its order, each once; `undefined` when it holds no list. */
+export function listedIds(answer: unknown): string[] | undefined {
+  const ids = modelsOf(answer)?.map(idOf)
+  return ids && [...new Set(ids.filter((id) => id !== undefined))]
 }
 
-function modelsOf(answer: unknown): unknown[] {
+/** Servers in Go write an empty list as `null`. */
+function modelsOf(answer: unknown): unknown[] | undefined {
   if (Array.isArray(answer)) return answer
-  if (!isObject(answer)) return []
-  return [answer.data, answer.models, answer.results].find((models) => Array.isArray(models)) ?? []
+  if (!isObject(answer)) return undefined
+  const lists = [answer.data, answer.models, answer.results]
+  return lists.find((models) => Array.isArray(models)) ?? (lists.includes(null) ? [] : undefined)
 }
 
 /** The first of `id`, `name` and `model` that is a string and not blank, as it is. */
@@ -122,4 +124,4 @@ function upstreamRequest(provider: string, baseUrl: unknown, apiKey: string | un
 }
 
 /** The models' address beside that of the messages endpoint, which users often give. */
-const messagesModelsUrl = (url: string): string => url.replace(/\/messages(?:\/models)?$/, '/models')
+export const messagesModelsUrl = (url: string): string => url.replace(/\/messages(?:\/models)?$/, '/models')

@@ -10,10 +10,10 @@ import type { WritableStore } from '../store/writable-store.ts'
 import type { Clock, Combo, ComboModel, HealthTerms, Kind, RequestRules, Strategy, Timeouts } from '../types.ts'
 import { comboInputs } from './combo-input.ts'
 import { invalidInput, parseInput } from './input.ts'
-import type { Warned } from './models.ts'
 import { findCycle, modelOf, type Names, shownCycle } from './models.ts'
 import { isSameJson, present, timestamp } from './records.ts'
 import { innerRules } from './rules-input.ts'
+import type { Warned } from './warnings.ts'
 
 /** Combos (spec.md, Combos). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface ComboOperations<Input = never> {

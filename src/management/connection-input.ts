@@ -34,13 +34,17 @@ function setting(shape: RegExp, message: string) {
   return v.pipe(fields.text, v.trim(), v.regex(shape, message))
 }
 
+/** The id of a model to list. */
+export const enabledModel = fields.raw(512)
+export const MAX_ENABLED = 5_000
+
 const providerSpecificData = closed({
   prefix: v.exactOptional(fields.raw(200)),
   sharesPrefix: v.exactOptional(fields.flag),
   enabledModels: v.exactOptional(
     v.pipe(
-      v.array(fields.raw(512), 'must be a list of model ids'),
-      v.maxLength(5_000, 'must not hold more than 5000 ids'),
+      v.array(enabledModel, 'must be a list of model ids'),
+      v.maxLength(MAX_ENABLED, `must not hold more than ${MAX_ENABLED} ids`),
     ),
   ),
   baseUrl: v.exactOptional(baseUrl),
@@ -69,6 +73,8 @@ const shared = {
   priority: v.exactOptional(v.nullable(v.pipe(v.number('must be a number'), v.finite('must be a number')))),
   apiKey: v.exactOptional(v.nullable(apiKey)),
   providerSpecificData: v.exactOptional(v.nullable(v.pipe(noList(), providerSpecificData))),
+  /** Carried out with the change, and kept nowhere. */
+  discover: v.exactOptional(fields.flag),
 }
 
 /** What `POST /api/connections` takes; `null` counts as absent. */
@@ -83,6 +89,7 @@ export const connectionChange = closed({
   createdAt: fields.ignored,
   updatedAt: fields.ignored,
   health: fields.ignored,
+  warnings: fields.ignored,
 })
 
 /** What `connections.put` takes: a change, and the id that the host has chosen. */

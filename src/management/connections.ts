@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import type { UpstreamFetch } from '../lib/exchange.ts'
 import { definitionOf, type NamedConnection } from '../providers/names.ts'
 import type { Health } from '../routing/health.ts'
 import { type HealthEntry, healthEntries } from '../routing/health-entry.ts'
@@ -17,8 +18,10 @@ import {
   type TopLevel,
 } from './connection-input.ts'
 import { checkCloud, providerMeant, requireOwnPrefix, requireProvider } from './connection-provider.ts'
+import { type Discovered, discoverModels, warningOfUnasked, withDiscovered } from './discovery.ts'
 import { invalidInput } from './input.ts'
 import { findRecord, isSameJson, present, timestamp, timestampAfter } from './records.ts'
+import { type Warned, withWarnings } from './warnings.ts'
 
 /** Connections. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface ConnectionOperations<Input = never> {
@@ -27,16 +30,22 @@ export interface ConnectionOperations<Input = never> {
   get(id: string): Promise<ShownConnection>
   /**
    * `provider` must be in the catalog, of a compatible kind, or come with a `baseUrl`; otherwise rejects with `INVALID_REQUEST`. `name`
-   * defaults to the provider's.
+   * defaults to the provider's. `warnings` of this and the other changes report models that could not be asked for, or that the listing
+   * does not ask for.
    */
-  create(input: NewConnection | Input): Promise<ShownConnection>
+  create(input: NewConnection | Input): Promise<ShownConnection & Warned>
   /** Changes the members that are given; `providerSpecificData` is replaced as a whole. Forgets the connection's health. */
-  update(id: string, input: ConnectionChange | Input): Promise<ShownConnection>
+  update(id: string, input: ConnectionChange | Input): Promise<ShownConnection & Warned>
   /**
    * Creates the connection of this id, or changes the members that are given; what is not given stays. Writes nothing when nothing would
    * change, so that a host may call it at every start. `provider` of a connection that exists cannot change.
    */
-  put(input: ConnectionPut | Input): Promise<ShownConnection>
+  put(input: ConnectionPut | Input): Promise<ShownConnection & Warned>
+  /**
+   * Asks the connection's server for its models and keeps them as `enabledModels`, as a change with `discover` does. Where it cannot be asked,
+   * nothing changes, and `warnings` say what to do.
+   */
+  discover(id: string): Promise<ShownConnection & Warned>
   delete(id: string): Promise<{ success: true }>
 }
 
@@ -61,6 +70,11 @@ export interface ConnectionChange {
   baseUrl?: string | null
   enabledModels?: string[] | null
   format?: WireFormat | null
+  /**
+   * `true` asks the server once for its models, for at most 5 s, and keeps them as `enabledModels`. Where it cannot be asked, the change is
+   * made all the same, and those that are given or stored stay. Default `false`.
+   */
+  discover?: boolean
 }
 
 /** A connection to create; `null` counts as absent. */
@@ -81,6 +95,15 @@ interface Dependencies {
   catalog: Catalog
   clock: Clock
   health: Health
+  /** Calls servers for their models. */
+  fetch: UpstreamFetch
+  limits: { lookupTimeoutMs: number }
+}
+
+/** A connection as it was written, and what the question for its models has come to, if they were asked for. */
+interface Written {
+  record: ConnectionRecord
+  discovered: Discovered | undefined
 }
 
 export function createConnectionOperations({
@@ -88,6 +111,8 @@ export function createConnectionOperations({
   catalog,
   clock,
   health,
+  fetch,
+  limits: { lookupTimeoutMs: timeoutMs },
 }: Dependencies): ConnectionOperations<unknown> {
   const { connections } = store
   const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
@@ -147,6 +172,16 @@ export function createConnectionOperations({
     }
   }
 
+  async function answer({ record, discovered }: Written): Promise<ShownConnection & Warned> {
+    const warning = discovered
+      ? discovered.warning
+      : await warningOfUnasked(record, { catalog, customModels: store.customModels })
+    return withWarnings(await shown(record), warning === undefined ? [] : [warning])
+  }
+
+  const askServer = (record: ConnectionRecord, apiKey: string | null | undefined) =>
+    discoverModels(record, apiKey ?? undefined, { catalog, fetch, clock, timeoutMs })
+
   /** Sees what other processes have written, too. */
   async function checkPrefix(connection: NamedConnection & { id: string }): Promise<void> {
     const all = (await connections.entries({ fresh: true })).map(({ record }) => record)
@@ -170,9 +205,9 @@ export function createConnectionOperations({
   /** Inserts a connection; `undefined` when its id is taken. */
   async function insert(
     id: string,
-    { name, isActive, draining, priority, apiKey, ...given }: Given & { provider: string },
+    { name, isActive, draining, priority, apiKey, discover, ...given }: Given & { provider: string },
     top: TopLevel,
-  ): Promise<ConnectionRecord | undefined> {
+  ): Promise<Written | undefined> {
     const provider = providerMeant(catalog, given.provider)
     const data = changedData(undefined, given.providerSpecificData, top)
     requireProvider(catalog, provider, data ?? undefined)
@@ -190,8 +225,11 @@ export function createConnectionOperations({
       updatedAt: now,
     }
     if (typeof apiKey === 'string') record.sealedApiKey = await seal(record, apiKey)
-    const isNew = await withOwnPrefix(record, () => connections.insert(id, record))
-    return isNew ? record : undefined
+    if (discover) await checkPrefix(record) // what is refused calls nobody
+    const discovered = discover ? await askServer(record, apiKey) : undefined
+    const written = discovered ? withDiscovered(record, discovered) : record
+    const isNew = await withOwnPrefix(written, () => connections.insert(id, written))
+    return isNew ? { record: written, discovered } : undefined
   }
 
   /** Changes a connection; `isIdempotent`: writes nothing, and leaves its health alone, when nothing would change. */
@@ -200,7 +238,7 @@ export function createConnectionOperations({
     given: Given,
     top: TopLevel,
     { isIdempotent = false } = {},
-  ): Promise<ConnectionRecord> {
+  ): Promise<Written> {
     const { id, provider } = found
     if (given.provider !== undefined && ![given.provider, providerMeant(catalog, given.provider)].includes(provider))
       throw invalidInput('"provider" cannot be changed; make a new connection instead')
@@ -212,20 +250,17 @@ export function createConnectionOperations({
       checkCloud(catalog, provider, { data: next, apiKey })
     }
 
+    if (isIdempotent && typeof given.apiKey === 'string') await requireProvenAddress(found, given, top)
+    const discovered = given.discover ? await askChanged(found, given, top) : undefined
+    const written = (record: ConnectionRecord): Written => ({ record, discovered })
+
     const changedFrom = (current: ConnectionRecord): ConnectionRecord => {
-      const next = { ...current }
-      if (given.name !== undefined) next.name = given.name
-      if (given.isActive !== undefined) next.isActive = given.isActive
-      if (given.draining) next.draining = true
-      else if (given.draining === false) delete next.draining
-      put(next, 'priority', given.priority)
-      put(next, 'providerSpecificData', changedData(current.providerSpecificData, given.providerSpecificData, top))
-      return next
+      const next = withMembers(current, given, top)
+      const stored = top.enabledModels === null ? undefined : current.providerSpecificData?.enabledModels
+      return discovered ? withDiscovered(next, discovered, stored) : next
     }
-    if (isIdempotent) {
-      if ((await isStored(found, given.apiKey)) && isSameJson(changedFrom(found), found)) return found
-      if (typeof given.apiKey === 'string') await requireProvenAddress(found, given, top)
-    }
+    const isSame = async () => (await isStored(found, given.apiKey)) && isSameJson(changedFrom(found), found)
+    if (isIdempotent && (await isSame())) return written(found)
 
     const update = () =>
       connections.update(id, async (current) => {
@@ -238,7 +273,15 @@ export function createConnectionOperations({
       ? await withOwnPrefix({ id, provider, ...(data && { providerSpecificData: data }) }, update)
       : await update()
     health.reset(id) // the change may have fixed what failed
-    return present(changed, 'Connection')
+    return written(present(changed, 'Connection'))
+  }
+
+  /** Asks the server of a connection as it is to be. Throws what keeps its key from being sent there. */
+  async function askChanged(found: ConnectionRecord, given: Given, top: TopLevel): Promise<Discovered> {
+    const next = withMembers(found, given, top)
+    if (changesPrefix(found.providerSpecificData ?? {}, next.providerSpecificData ?? {})) await checkPrefix(next)
+    await sealedFor(next, { was: found, apiKey: given.apiKey })
+    return askServer(next, given.apiKey === undefined ? await readCredential(found) : given.apiKey)
   }
 
   /**
@@ -267,15 +310,15 @@ export function createConnectionOperations({
 
     async create(input) {
       const { given, top } = parseConnection(newConnection, input)
-      const record = await insert(crypto.randomUUID(), given, top)
-      if (!record) throw gatewayError('INTERNAL') // a random id was drawn twice
-      return shown(record)
+      const written = await insert(crypto.randomUUID(), given, top)
+      if (!written) throw gatewayError('INTERNAL') // a random id was drawn twice
+      return answer(written)
     },
 
     async update(id, input) {
       const { given, top } = parseConnection(connectionChange, input)
       if (given.id !== undefined && given.id !== id) throw invalidInput('"id" cannot be changed; leave it out')
-      return shown(await change((await find(id)).record, given, top))
+      return answer(await change((await find(id)).record, given, top))
     },
 
     async put(input) {
@@ -284,11 +327,16 @@ export function createConnectionOperations({
       return retryLostRace(async () => {
         const entries = await connections.entries({ fresh: true })
         const found = entries.find(({ record }) => record.id === id)?.record
-        if (found) return shown(await change(found, members, top, { isIdempotent: true }))
-        const record = await insert(id, members, top)
+        if (found) return answer(await change(found, members, top, { isIdempotent: true }))
+        const written = await insert(id, members, top)
         await connections.entries({ fresh: true }) // others know this id, and may have changed what was being written
-        return record ? shown(record) : false
+        return written ? answer(written) : false
       })
+    },
+
+    async discover(id) {
+      const { record } = await find(id)
+      return answer(await change(record, { discover: true }, {}, { isIdempotent: true }))
     },
 
     async delete(id) {
@@ -298,6 +346,18 @@ export function createConnectionOperations({
       return { success: true }
     },
   }
+}
+
+/** The connection with the members that are given, but for its credential. */
+function withMembers(current: ConnectionRecord, given: Given, top: TopLevel): ConnectionRecord {
+  const next = { ...current }
+  if (given.name !== undefined) next.name = given.name
+  if (given.isActive !== undefined) next.isActive = given.isActive
+  if (given.draining) next.draining = true
+  else if (given.draining === false) delete next.draining
+  put(next, 'priority', given.priority)
+  put(next, 'providerSpecificData', changedData(current.providerSpecificData, given.providerSpecificData, top))
+  return next
 }
 
 /** A record of an earlier release may have a prefix that is refused now; it stays while it is not changed. */

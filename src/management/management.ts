@@ -32,7 +32,7 @@ export interface ManagementDependencies {
   /** Where model names lead now. */
   routes(): Promise<RouteTable>
   health: Health
-  limits: RuledLimits
+  limits: RuledLimits & { lookupTimeoutMs: number }
   /** Lets others get their turn during long work. */
   turnEnd(): Promise<void>
   explain(request: Explainable): Promise<Explanation>

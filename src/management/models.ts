@@ -7,11 +7,7 @@ import { customModelId, type WritableStore } from '../store/writable-store.ts'
 import type { Combo, ComboModel, CustomModel } from '../types.ts'
 import { closed, fields, invalidInput, parseInput } from './input.ts'
 import { findRecord, isSameJson, present } from './records.ts'
-
-/** The answer to a change that holds and cannot work yet. */
-export interface Warned {
-  warnings?: string[]
-}
+import type { Warned } from './warnings.ts'
 
 /**
  * The model alias map (spec.md, Other records). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over

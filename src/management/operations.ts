@@ -49,7 +49,7 @@ export interface OpenApiDocument {
 
 /** How an operation is called over HTTP. In process it is `gateway.api.<resource>.<name>` with the same arguments. */
 interface HttpOperation {
-  /** POST, PUT and PATCH have a body: the input of the operation, its last argument. What `PUT` does, `PATCH` does too. */
+  /** POST, PUT and PATCH have a body: the input of the operation, its last argument, if it has one. What `PUT` does, `PATCH` does too. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the base path. Its parameters are the first arguments; `:name?` may be missing, `:name+` may hold slashes. */
   path: `/api/${string}`
@@ -59,7 +59,13 @@ interface HttpOperation {
   failure: string
   /** The status of success; default 200. */
   status?: 201
+  /** `false` for a `POST` without an input, whose body is not read. */
+  hasBody?: false
 }
+
+/** Does a request for the operation bring its input as a body? */
+export const takesBody = ({ method, hasBody }: Pick<HttpOperation, 'method' | 'hasBody'>): boolean =>
+  hasBody !== false && method !== 'GET' && method !== 'DELETE'
 
 /** An operation that hosts call in process and that has no route. */
 const IN_PROCESS = 'in process'
@@ -68,10 +74,13 @@ type Call = (...args: never) => unknown
 type Last<Args extends readonly unknown[]> = Args extends readonly [...unknown[], infer Input] ? Input : undefined
 /** Does the operation have an input besides the parameters of its path? */
 type HasInput<Operation extends Call> = Last<Required<Parameters<Operation>>> extends string | undefined ? false : true
-type Method<Operation extends Call> = HasInput<Operation> extends true ? 'POST' | 'PUT' | 'PATCH' : 'GET' | 'DELETE'
+type Way<Operation extends Call> =
+  HasInput<Operation> extends true
+    ? { method: 'POST' | 'PUT' | 'PATCH'; hasBody?: never }
+    : { method: 'GET' | 'DELETE'; hasBody?: never } | { method: 'POST'; hasBody: false }
 type Row<Operation extends Call> =
   | typeof IN_PROCESS
-  | (HttpOperation & { method: Method<Operation>; action?: never })
+  | (HttpOperation & Way<Operation> & { action?: never })
   | (HttpOperation & { method: 'POST'; action: string })
 type Rows<Resource> = Resource extends Call
   ? Row<Resource>
@@ -122,6 +131,12 @@ export const operations: { readonly [Resource in keyof Management]: Rows<Managem
     update: { method: 'PUT', path: '/api/connections/:id', failure: 'Failed to update connection' },
     delete: { method: 'DELETE', path: '/api/connections/:id', failure: 'Failed to delete connection' },
     put: IN_PROCESS,
+    discover: {
+      method: 'POST',
+      path: '/api/connections/:id/models',
+      failure: 'Failed to discover models',
+      hasBody: false,
+    },
   },
   customModels: {
     list: { method: 'GET', path: '/api/models/custom', failure: 'Failed to fetch custom models' },

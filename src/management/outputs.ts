@@ -130,6 +130,8 @@ const connection = v.object({
   health: v.exactOptional(v.array(healthEntry)),
 })
 
+const changedConnection = v.object({ ...connection.entries, ...warnings })
+
 const customModel = v.object({ id: text, type: v.exactOptional(kind), providerAlias: text })
 const alias = v.object({ alias: text, model: text, ...warnings })
 
@@ -245,11 +247,12 @@ const table = {
   },
   connections: {
     list: v.object({ connections: v.array(connection) }),
-    create: connection,
+    create: changedConnection,
     get: connection,
-    update: connection,
+    update: changedConnection,
     delete: success,
-    put: connection,
+    put: changedConnection,
+    discover: changedConnection,
   },
   customModels: {
     list: v.object({ models: v.array(customModel) }),

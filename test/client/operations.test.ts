@@ -86,7 +86,11 @@ for (const basePath of ['', '/tools/ai']) {
       const { storage } = await filled()
       const hurt = await damaged(storage, 'aliases/', () => 'damaged')
       const other = await damaged(storage, 'combos/', () => 'damaged too')
-      const { api, client, sent } = open({ storage, basePath })
+      const { api, client, sent } = open({
+        storage,
+        basePath,
+        fetch: () => Promise.reject(new TypeError('fetch failed')),
+      })
       const same = async (one: Promise<unknown>, inProcess: Promise<unknown>) => {
         const [overHttp, expected] = await Promise.all([one, inProcess])
         assert.equal(overHttp, JSON.parse(JSON.stringify(expected)))
@@ -115,6 +119,7 @@ for (const basePath of ['', '/tools/ai']) {
       await same(client.connections.get(connection.id), api.connections.get(connection.id))
       assert.is((await client.connections.update(connection.id, { priority: 2 })).priority, 2)
       await same(client.connections.list(), api.connections.list())
+      await same(client.connections.discover(connection.id), api.connections.discover(connection.id))
       assert.equal(await client.health.reset(connection.id), { success: true })
       assert.equal(await client.health.reset(), { success: true })
       assert.equal(await client.connections.delete(connection.id), { success: true })

@@ -70,6 +70,7 @@ test('each operation resolves to what is described', async () => {
   await ask('PUT', `/api/connections/${connection}`, { priority: null, format: 'openai-chat' })
   await ask('DELETE', `/api/health/${connection}`)
   await ask('DELETE', '/api/health')
+  await ask('POST', `/api/connections/${connection}/models`)
   await ask('DELETE', `/api/connections/${connection}`)
 
   await ask('POST', '/api/models/custom', { providerAlias: 'one', id: 'vendor/new', type: 'image' })

@@ -38,6 +38,7 @@ const connection = {
   },
   prefix: 'p',
   enabledModels: null,
+  discover: true,
   baseUrl: 'https://a.example',
   format: null,
 }
@@ -50,7 +51,7 @@ const samples: Record<string, object> = {
   'combos.create': combo,
   'combos.update': { ...combo, id: 'i', createdAt: 'x', updatedAt: 'x', hedge: null },
   'connections.create': connection,
-  'connections.update': { ...connection, id: 'i', createdAt: 'x', updatedAt: 'x', health: [] },
+  'connections.update': { ...connection, id: 'i', createdAt: 'x', updatedAt: 'x', health: [], warnings: [] },
   'customModels.create': { id: 'm', type: 'tts', providerAlias: 'p' },
   'aliases.set': { alias: 'a', model: 'm' },
   'providers.update': { strategy: 'random', stickyLimit: 2 },

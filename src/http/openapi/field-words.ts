@@ -40,6 +40,9 @@ export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>
     apiKey: 'The credential. Answers have its last four characters only.',
     providerSpecificData: 'What differs from the definition of the provider.',
     prefix: 'The same as in `providerSpecificData`; so are `enabledModels`, `baseUrl` and `format`.',
+    discover:
+      '`true` asks the server once for its models, with the key or without one, and keeps them as `enabledModels`. It is not stored.',
+    warnings: 'What cannot work yet, and what to do. Absent when there is nothing.',
     error: 'Why the credential cannot be decrypted. Absent when it can.',
     health: 'What has failed lately, the most severe first, at most twenty.',
   },

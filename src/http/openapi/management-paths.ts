@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { JsonObject } from '../../lib/json.ts'
 import { inputs } from '../../management/management.ts'
-import type { ServedOperation } from '../../management/operations.ts'
+import { type ServedOperation, takesBody } from '../../management/operations.ts'
 import { namedOutputs, outputs } from '../../management/outputs.ts'
 import { anyOf, type Builder, capitalised, jsonContent, type Paths, pathParameters, templateOf } from './parts.ts'
 import { operationWords } from './words.ts'
@@ -9,7 +9,7 @@ import { operationWords } from './words.ts'
 /** The operations of a route of the management API: one, or several that are told apart by the member `action` of the body. */
 export type ManagementRoute = readonly [Row, ...Row[]]
 
-type Row = Pick<ServedOperation, 'method' | 'path' | 'action' | 'status' | 'names'>
+type Row = Pick<ServedOperation, 'method' | 'path' | 'action' | 'status' | 'names' | 'hasBody'>
 
 /** The body of an error. */
 const managementError = v.object({ error: v.string() })
@@ -36,7 +36,7 @@ export function managementPaths(
 
   for (const route of routes) {
     const [{ method, path, status = 200, names }] = route
-    const hasBody = method !== 'GET' && method !== 'DELETE'
+    const hasBody = takesBody(route[0])
     const parameters = pathParameters(path)
     const { errors = [], ...said } = wordsOf(route)
     const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(parameters.length > 0 ? WITH_PARAMETER : [])]

@@ -38,12 +38,17 @@ export const operationWords: Readonly<Record<string, Words>> = {
   'connections.list': words('List the connections', 'Credentials are shown by their last four characters.'),
   'connections.create': words(
     'Create a connection',
-    'The provider is in the catalog, of a compatible kind, or comes with a `baseUrl`. `null` counts as absent.',
+    'The provider is in the catalog, of a compatible kind, or comes with a `baseUrl`. `null` counts as absent. `warnings` say what of it cannot work yet.',
   ),
   'connections.get': words('Get a connection'),
   'connections.update': words(
     'Change a connection',
     `${IN_PLACE} \`providerSpecificData\` is replaced as a whole. Its health is forgotten.`,
+  ),
+  'connections.discover': words(
+    'Ask the server of a connection for its models',
+    'They become its `enabledModels`. Where the server cannot be asked, nothing changes, and `warnings` say what to do. A body is not needed.',
+    [415],
   ),
   'connections.delete': words('Delete a connection'),
   'customModels.list': words('List the custom models'),

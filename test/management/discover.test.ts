@@ -1,0 +1,337 @@
+import { HttpResponse, http, type RequestHandler } from 'msw'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createClient } from '../../src/client/client.ts'
+import { parseMirrored } from '../../src/management/mirror-input.ts'
+import { assert, suite } from '../support/suite.ts'
+import { upstream } from '../support/upstream.ts'
+import { openDoor, TOKEN } from './door.ts'
+
+const test = suite('the models that a connection discovers')
+
+const LAB = 'http://lab.test/v1'
+const lab = { provider: 'openai-compatible-lab', prefix: 'lab', baseUrl: LAB }
+const models = (...ids: string[]) => ({ object: 'list', data: ids.map((id) => ({ id, object: 'model' })) })
+const lists = (...ids: string[]) => http.get(`${LAB}/models`, () => HttpResponse.json(models(...ids)))
+
+/** A gateway whose servers are these, with a function for its last warnings. */
+function open(...handlers: RequestHandler[]) {
+  const fetch = upstream(...handlers)
+  const door = openDoor({ fetch })
+  const { api } = door.gateway
+  return { ...door, api, fetch, asked: () => fetch.requests.map(({ url }) => url) }
+}
+
+const ids = async (gateway: ReturnType<typeof open>['gateway']) => {
+  const listed: { data: { id: string }[] } = await (await gateway.fetch('http://gateway.test/v1/models')).json()
+  return listed.data.map(({ id }) => id)
+}
+
+test('a connection that is made with "discover" keeps what its server lists as enabledModels, and the listing shows it', async () => {
+  const { expect, gateway, asked, storage } = open(lists('llama3.2:latest', 'qwen3:8b'))
+  const made = await expect(201, 'POST', '/api/connections', { ...lab, discover: true })
+  assert.equal(made.providerSpecificData, {
+    prefix: 'lab',
+    baseUrl: LAB,
+    enabledModels: ['llama3.2:latest', 'qwen3:8b'],
+  })
+  assert.not.ok('warnings' in made || 'discover' in made)
+  assert.equal(await expect(200, 'GET', `/api/connections/${made.id}`), made)
+  assert.equal(await ids(gateway), ['lab/llama3.2:latest', 'lab/qwen3:8b'])
+  assert.equal(asked(), [`${LAB}/models`], 'the server is asked once')
+  for (const { value } of await storage.list('')) assert.not.match(value, 'discover')
+})
+
+test('"discover" is no member of a mirrored connection', () => {
+  const at = '2026-01-01T00:00:00.000Z'
+  const record = { id: 'lab', provider: lab.provider, name: 'lab', createdAt: at, updatedAt: at }
+  assert.equal(parseMirrored('connections', record), record)
+  assert.throws(() => parseMirrored('connections', { ...record, discover: true }), /Unknown field "discover"/)
+})
+
+test('a change with "discover" asks the server of the changed connection with the stored key', async () => {
+  const handlers = [lists('a'), http.get('http://lab.test/v2/models', () => HttpResponse.json(models('b')))]
+  const { expect, fetch } = open(...handlers)
+  const { id } = await expect(201, 'POST', '/api/connections', { ...lab, apiKey: 'sk-0123456789-abcd' })
+  const changed = await expect(200, 'PUT', `/api/connections/${id}`, {
+    baseUrl: 'http://lab.test/v2',
+    apiKey: 'sk-0123456789-efgh',
+    discover: true,
+  })
+  assert.equal(changed.providerSpecificData?.enabledModels, ['b'])
+  assert.is(fetch.requests[0]?.headers.get('authorization'), 'Bearer sk-0123456789-efgh')
+  const again = await expect(200, 'PATCH', `/api/connections/${id}`, { discover: true })
+  assert.equal(again.providerSpecificData, { ...changed.providerSpecificData })
+  assert.is(fetch.requests[1]?.headers.get('authorization'), 'Bearer sk-0123456789-efgh')
+})
+
+test('a stored key is not sent to another host to discover its models', async () => {
+  const { refuses, expect, asked } = open(lists('a'))
+  const { id } = await expect(201, 'POST', '/api/connections', { ...lab, apiKey: 'sk-0123456789-abcd' })
+  await refuses(
+    400,
+    '"providerSpecificData.baseUrl" changes where the connection\'s key is sent: send "apiKey" again with it, or null for none',
+    ['PUT', `/api/connections/${id}`, { baseUrl: 'http://other.test/v1', discover: true }],
+  )
+  assert.equal(asked(), [])
+})
+
+test('put with "discover" asks at each start, and writes only what has changed', async () => {
+  let served = ['a']
+  const handler = http.get(`${LAB}/models`, () => HttpResponse.json(models(...served)))
+  const { api, storage, asked } = open(handler)
+  const put = () => api.connections.put({ id: 'lab', ...lab, discover: true })
+  const first = await put()
+  assert.equal(first.providerSpecificData?.enabledModels, ['a'])
+  const before = await storage.list('')
+  assert.equal(await put(), first)
+  assert.equal(await storage.list(''), before, 'nothing was written')
+  served = ['a', 'b']
+  assert.equal((await put()).providerSpecificData?.enabledModels, ['a', 'b'])
+  assert.is(asked().length, 3)
+})
+
+test('what was discovered stays while the server is away, also when the other settings are given whole', async () => {
+  let isAway = false
+  const handler = http.get(`${LAB}/models`, () => (isAway ? HttpResponse.error() : HttpResponse.json(models('a'))))
+  const { api } = open(handler)
+  const { provider, ...providerSpecificData } = lab
+  const put = (more = {}) => api.connections.put({ id: 'lab', provider, providerSpecificData, discover: true, ...more })
+  await put()
+  isAway = true
+  const kept = await put()
+  assert.equal(kept.providerSpecificData?.enabledModels, ['a'])
+  assert.match(kept.warnings?.join() ?? '', 'cannot be reached')
+  const given = await put({ providerSpecificData: { ...providerSpecificData, enabledModels: ['mine'] } })
+  assert.equal(given.providerSpecificData?.enabledModels, ['mine'], 'those that are given stand in')
+  const removed = await api.connections.update('lab', { enabledModels: null, discover: true })
+  assert.equal(removed.providerSpecificData, providerSpecificData)
+})
+
+test('a connection asks again by POST /api/connections/{id}/models, in process and by the client', async () => {
+  let count = 0
+  const { expect, call, refuses, api, gateway } = open(
+    http.get(`${LAB}/models`, () => HttpResponse.json(models(...['a', 'b', 'c'].slice(0, ++count)))),
+  )
+  const { id } = await expect(201, 'POST', '/api/connections', { ...lab, enabledModels: ['old'] })
+  const path = `/api/connections/${id}/models`
+  assert.equal((await expect(200, 'POST', path)).providerSpecificData?.enabledModels, ['a'])
+  assert.equal((await api.connections.discover(id)).providerSpecificData?.enabledModels, ['a', 'b'])
+  const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch })
+  const last = await client.connections.discover(id)
+  assert.equal(last.providerSpecificData?.enabledModels, ['a', 'b', 'c'])
+  assert.equal(last, JSON.parse(JSON.stringify(await api.connections.get(id))))
+  await refuses(404, 'Connection not found', ['POST', '/api/connections/none/models'])
+  assert.is((await call('GET', path)).status, 405)
+})
+
+const listOf = (address: string, answer: object) => http.get(address, () => HttpResponse.json(answer))
+const formats: Array<[what: string, input: object, answer: object, url: string, headers: Record<string, string>]> = [
+  ['OpenAI, without a key', lab, models('m'), `${LAB}/models`, {}],
+  ['OpenAI, with a key', { ...lab, apiKey: 'sk-1' }, models('m'), `${LAB}/models`, { authorization: 'Bearer sk-1' }],
+  [
+    'OpenAI’s Responses',
+    { ...lab, provider: 'own', format: 'openai-responses', apiKey: 'sk-1' },
+    models('m'),
+    `${LAB}/models`,
+    { authorization: 'Bearer sk-1' },
+  ],
+  [
+    'a vendor of the catalog with a key',
+    { provider: 'openai', apiKey: 'sk-1' },
+    models('m'),
+    'https://api.openai.com/v1/models',
+    { authorization: 'Bearer sk-1' },
+  ],
+  [
+    'Anthropic',
+    { provider: 'anthropic', apiKey: 'sk-1' },
+    { data: [{ type: 'model', id: 'm', display_name: 'M' }], has_more: false, first_id: 'm', last_id: 'm' },
+    'https://api.anthropic.com/v1/models?limit=1000',
+    { 'x-api-key': 'sk-1', 'anthropic-version': '2023-06-01' },
+  ],
+  [
+    'Anthropic-compatible, whose address ends in /messages',
+    { provider: 'anthropic-compatible-lab', baseUrl: `${LAB}/messages`, apiKey: 'sk-1' },
+    { data: [{ type: 'model', id: 'm' }] },
+    `${LAB}/models?limit=1000`,
+    { 'x-api-key': 'sk-1', 'anthropic-version': '2023-06-01', authorization: 'Bearer sk-1' },
+  ],
+  [
+    'Anthropic-compatible, without a key',
+    { provider: 'anthropic-compatible-lab', baseUrl: LAB },
+    { data: [{ type: 'model', id: 'm' }] },
+    `${LAB}/models?limit=1000`,
+    { 'anthropic-version': '2023-06-01' },
+  ],
+  [
+    'Google',
+    { provider: 'google', apiKey: 'sk-1' },
+    { models: [{ name: 'models/m', supportedGenerationMethods: ['generateContent'] }], nextPageToken: '' },
+    'https://generativelanguage.googleapis.com/v1beta/models?pageSize=1000',
+    { 'x-goog-api-key': 'sk-1' },
+  ],
+]
+for (const [what, input, answer, url, headers] of formats) {
+  test(`the models of a server are asked for in the format of ${what}`, async () => {
+    const { api, fetch } = open(listOf(url.replace(/\?.*/, ''), answer))
+    const made = await api.connections.create({ provider: '', ...input, discover: true })
+    assert.equal([made.providerSpecificData?.enabledModels, made.warnings], [['m'], undefined])
+    const [request] = fetch.requests
+    assert.equal([request?.url, request?.method, request?.redirect, request?.cache], [url, 'GET', 'manual', 'no-store'])
+    assert.equal(Object.fromEntries(request?.headers ?? []), { 'content-type': 'application/json', ...headers })
+  })
+}
+
+const AGAIN = 'Then "discover" again, or name its models as "enabledModels".'
+const AT = `The server at ${LAB}/models`
+const CHECK = 'check "baseUrl", which mostly ends in "/v1"'
+const status = (code: number) =>
+  http.get(`${LAB}/models`, () => HttpResponse.json({ error: 'sk-2 leaked' }, { status: code }))
+const problems: Array<[what: string, handler: RequestHandler, warning: string, input?: object]> = [
+  [
+    'cannot be reached',
+    http.get(`${LAB}/models`, () => HttpResponse.error()),
+    `${AT} cannot be reached: start it, or set its "baseUrl". ${AGAIN}`,
+  ],
+  ['wants a key', status(401), `${AT} answered with status 401, as it wants a key: set "apiKey". ${AGAIN}`],
+  ['refuses the key', status(403), `${AT} answered with status 403: check "apiKey". ${AGAIN}`, { apiKey: 'sk-2' }],
+  ['has no such path', status(404), `${AT} answered with status 404: ${CHECK}. ${AGAIN}`],
+  ['is loading its model', status(503), `${AT} answered with status 503: wait until it is ready. ${AGAIN}`],
+  [
+    'sends a page',
+    http.get('*', () => HttpResponse.html('<h1>hello</h1>')),
+    `${AT} answered with no list of models: ${CHECK}. ${AGAIN}`,
+  ],
+  [
+    'answers 200 to any path',
+    listOf(`${LAB}/models`, { error: 'Unexpected endpoint or method. (GET /models)' }),
+    `${AT} answered with no list of models: ${CHECK}. ${AGAIN}`,
+  ],
+  ['has no models', lists(), `${AT} has no models yet: load one there, and then "discover" again.`],
+  [
+    'has no models, as a server in Go says it',
+    listOf(`${LAB}/models`, { object: 'list', data: null }),
+    `${AT} has no models yet: load one there, and then "discover" again.`,
+  ],
+  [
+    'has no address',
+    lists('m'),
+    `The connection has no address to ask for models: set "baseUrl". ${AGAIN}`,
+    { baseUrl: null },
+  ],
+  [
+    'is a cloud',
+    lists('m'),
+    'AWS Bedrock has no list of the models of an account: name them as "enabledModels".',
+    {
+      provider: 'bedrock',
+      baseUrl: null,
+      region: undefined,
+      providerSpecificData: { region: 'us-east-1' },
+      apiKey: 'sk-2',
+    },
+  ],
+]
+for (const [what, handler, warning, input = {}] of problems) {
+  test(`a connection whose server ${what} is made all the same, with a warning that says what to do`, async () => {
+    const { expect, refuses: _, gateway } = open(handler)
+    const made = await expect(201, 'POST', '/api/connections', { ...lab, ...input, discover: true })
+    assert.equal(Reflect.get(made, 'warnings'), [warning])
+    assert.not.ok(made.providerSpecificData?.enabledModels)
+    const again = await gateway.api.connections.discover(made.id)
+    assert.equal(again, { ...(await gateway.api.connections.get(made.id)), warnings: [warning] })
+  })
+}
+
+test('a server that hangs is asked for five seconds, headers and body together', async () => {
+  const body = () => new HttpResponse(new ReadableStream(), { headers: { 'content-type': 'application/json' } })
+  for (const answer of [() => new Promise<Response>(() => {}), body]) {
+    const { api, clock } = open(http.get(`${LAB}/models`, answer))
+    const made = api.connections.create({ ...lab, discover: true })
+    await clock.untilPending()
+    await clock.advance(4_999)
+    assert.is(clock.pending(), 1)
+    await clock.advance(1)
+    assert.match(
+      (await made).warnings?.join() ?? '',
+      `${AT} did not list its models within 5 s: look whether it is busy or starting. ${AGAIN}`,
+    )
+  }
+})
+
+test('ids that could not be given as enabledModels are left out, and so is what is beyond 5,000', async () => {
+  const many = Array.from({ length: 5_001 }, (_, at) => `m${at}`)
+  const { api } = open(lists('a\nb', 'x'.repeat(513), ...many))
+  const made = await api.connections.create({ ...lab, discover: true })
+  assert.equal(made.providerSpecificData?.enabledModels, many.slice(0, 5_000))
+  assert.match(made.warnings?.join() ?? '', `${AT} has 5001 models, of which the first 5000 are kept`)
+})
+
+const NOTHING =
+  'GET /v1/models lists none of the models of this connection, since its server is not asked for them: set "discover" to true to ask it once, or name its models as "enabledModels".'
+const CATALOG =
+  'GET /v1/models lists models of the catalog for this connection, which its server need not have: set "discover" to true to ask it once, or name its models as "enabledModels".'
+for (const [what, input, warning] of [
+  ['a compatible one without a key', lab, NOTHING],
+  [
+    'a compatible one whose id ends in hex digits',
+    { ...lab, provider: 'openai-compatible-0123456789', apiKey: 'k' },
+    NOTHING,
+  ],
+  ['a compatible one without an address', { provider: 'openai-compatible', apiKey: 'k' }, NOTHING],
+  ['one of no provider of the catalog', { ...lab, provider: 'own', apiKey: 'k' }, NOTHING],
+  ['ollama', { provider: 'ollama' }, CATALOG],
+  ['LM Studio by its alias, with a key', { provider: 'lms', apiKey: 'k' }, CATALOG],
+  ['a vendor’s name for a server of one’s own, without a key', { provider: 'openai', baseUrl: LAB }, CATALOG],
+  ['a compatible one with a key', { ...lab, apiKey: 'k' }, undefined],
+  ['one with enabled models', { ...lab, enabledModels: ['m'] }, undefined],
+  ['a vendor with a key', { provider: 'openai', apiKey: 'k' }, undefined],
+  ['a vendor without a key yet', { provider: 'openai' }, undefined],
+  ['web search', { provider: 'tavily', apiKey: 'k' }, undefined],
+] as const) {
+  test(`the warning that the listing does not ask is ${warning ? '' : 'not '}given for ${what}`, async () => {
+    const { expect, api, asked } = open()
+    const made = await expect(201, 'POST', '/api/connections', input)
+    const shown = { ...(await api.connections.get(made.id)), ...(warning && { warnings: [warning] }) }
+    assert.equal(made, shown)
+    assert.equal(await expect(200, 'PUT', `/api/connections/${made.id}`, { ...made, apiKey: undefined }), {
+      ...shown,
+      updatedAt: '2026-01-01T00:00:00.001Z',
+    })
+    assert.equal(asked(), [])
+  })
+}
+
+test('the warning that the listing does not ask is not given where custom models stand for the server’s', async () => {
+  const { api } = open()
+  await api.customModels.create({ providerAlias: 'lab', id: 'm' })
+  assert.not.ok('warnings' in (await api.connections.create(lab)))
+})
+
+test('a connection whose prefix would be refused by now discovers its models all the same', async () => {
+  const storage = memoryStorage()
+  const fetch = upstream(lists('m'))
+  const before = openDoor({ storage, fetch, catalog: {} }).gateway
+  const { id } = await before.api.connections.create({ ...lab, prefix: 'openai' })
+  const { api } = openDoor({ storage, fetch }).gateway
+  assert.equal((await api.connections.discover(id)).providerSpecificData?.enabledModels, ['m'])
+})
+
+test('"discover" must be true or false, and a refused input calls nobody', async () => {
+  const { refuses, expect, asked } = open(lists('m'))
+  const path = '/api/connections'
+  await refuses(400, '"discover" must be true or false', ['POST', path, { ...lab, discover: 'yes' }])
+  await expect(400, 'POST', path, { ...lab, prefix: 'openai', discover: true })
+  await expect(400, 'POST', path, { ...lab, discover: true, enabledModels: [1] })
+  await expect(201, 'POST', path, { ...lab, discover: false })
+  assert.equal(asked(), [])
+})
+
+test('a connection’s discovered models are the same after a restart, and go with a copy of its record', async () => {
+  const storage = memoryStorage()
+  const fetch = upstream(lists('m'))
+  const { id } = await openDoor({ storage, fetch }).gateway.api.connections.create({ ...lab, discover: true })
+  const later = openDoor({ storage, fetch }).gateway
+  assert.equal((await later.api.connections.get(id)).providerSpecificData?.enabledModels, ['m'])
+  assert.is(fetch.requests.length, 1)
+})
