@@ -6,6 +6,7 @@ import { isGatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { didYouMean, nearest } from '../lib/spelling.ts'
 import type { Management } from '../management/operations.ts'
+import type { Warned } from '../management/warnings.ts'
 import { SETTINGS, VAULT } from '../store/collections.ts'
 import { recordKinds } from '../store/readings.ts'
 import type { Storage } from '../types.ts'
@@ -200,25 +201,32 @@ function refuseTwins(entries: readonly ConfigEntry[], identity: readonly string[
 }
 
 /**
- * Writes the records of the file and changes no others; writes nothing when all are as in the file. Throws a problem that names the place of
- * an entry that is refused. Nothing is written then, since all entries are tried on a copy first.
+ * Writes what the file names and leaves the rest alone; a second time it writes nothing, unless a server that is asked for its models has
+ * others. Throws a problem that names the place of what is refused, before anything is written: all of it is tried on a copy first. Resolves to
+ * what the operations warn of, each with its place.
  */
-export async function applyConfig(config: ConfigFile, data: DataAccess): Promise<void> {
-  await withManagement({ ...data, storage: await copyOf(data.storage) }, (api) => apply(config, api))
-  await withManagement(data, (api) => apply(config, api))
+export async function applyConfig(config: ConfigFile, data: DataAccess): Promise<string[]> {
+  const fetch = () => Promise.reject(new TypeError('Nobody is asked in a trial.'))
+  await withManagement({ ...data, fetch, storage: await copyOf(data.storage) }, (api) => apply(config, api))
+  return withManagement(data, (api) => apply(config, api))
 }
 
-async function apply(config: ConfigFile, typed: Management): Promise<void> {
+async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
   const api = typed as Management<unknown> // the operations validate the content of the file
-  const each = async (entries: readonly ConfigEntry[], put: (input: unknown) => Promise<unknown>) => {
-    for (const { place, input } of entries) await put(input).catch((error) => refuse(config.path, place, error))
+  const found: string[] = []
+  const each = async (entries: readonly ConfigEntry[], put: (input: unknown) => Promise<object>) => {
+    for (const { place, input } of entries) {
+      const { warnings = [] }: Warned = await put(input).catch((error) => refuse(config.path, place, error))
+      found.push(...warnings.map((warning) => `${config.path}: ${place}: ${warning}`))
+    }
   }
+  await each(config.customModels, api.customModels.put) // first, as they stand for those that a server is not asked for
   await each(config.connections, api.connections.put)
-  await each(config.customModels, api.customModels.put)
   await each(config.aliases, api.aliases.set)
   await each(config.combos, api.combos.put)
   await each(config.keys, api.keys.put)
   await each(config.settings, api.settings.update)
+  return found
 }
 
 function refuse(path: string, place: string, cause: unknown): never {

@@ -4,6 +4,7 @@ import { fileStorage } from '../../adapters/storage/file.ts'
 import { toGatewayError } from '../errors.ts'
 import { createGateway } from '../gateway.ts'
 import type { Management } from '../management/operations.ts'
+import type { GatewayOptions } from '../options.ts'
 import type { KeyRecord } from '../store/collections.ts'
 import { openVault } from '../store/open-vault.ts'
 import { recordKinds } from '../store/readings.ts'
@@ -50,14 +51,17 @@ export interface DataAccess {
   storage: Storage
   catalog: Catalog
   secret: string | undefined
+  /** Calls the servers that are asked for their models; default: the platform's. */
+  fetch?: GatewayOptions['fetch']
 }
 
 /** Runs management operations on the data before any gateway serves it. */
 export async function withManagement<T>(
-  { storage, catalog, secret }: DataAccess,
+  { storage, catalog, secret, fetch }: DataAccess,
   work: (api: Management) => Promise<T>,
 ): Promise<T> {
-  const gateway = createGateway({ storage, catalog, logger: false, ...(secret !== undefined && { secret }) })
+  const given = { ...(secret !== undefined && { secret }), ...(fetch && { fetch }) }
+  const gateway = createGateway({ storage, catalog, logger: false, ...given })
   try {
     return await work(gateway.api)
   } finally {

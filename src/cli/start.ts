@@ -42,7 +42,7 @@ export async function start(
   await requireFreePort(options)
   const storage = await openData(options.data, secret, logger)
   const data = { storage, catalog: defaultCatalog, secret }
-  if (config) await config.apply(data)
+  for (const warning of (await config?.apply(data)) ?? []) logger.warn(warning)
   const envConnections = await applyEnvironment(options.env && !options.demo ? variables : {}, data)
   const upstream = createNodeFetch()
   const adminToken = await openAdminToken({ folder: options.data, given, renew: options.newToken })

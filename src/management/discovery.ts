@@ -29,15 +29,15 @@ export async function discoverModels(
   return { models: models.slice(0, MAX_ENABLED), warning }
 }
 
-const AGAIN = '"discover" again'
-const BY_HAND = `Then ${AGAIN}, or name its models as "enabledModels".`
+const AGAIN = 'ask again by "discover"'
+const BY_HAND = `Then ${AGAIN}, or name its models by "enabledModels".`
 const ADDRESS = 'check "baseUrl", which mostly ends in "/v1"'
 
 function unaskable({ provider, providerSpecificData }: ConnectionRecord, catalog: Catalog): string {
   const definition = definitionOf(catalog, provider)
   if (!definition?.cloud && !providerSpecificData?.baseUrl && !definition?.baseUrl)
     return `The connection has no address to ask for models: set "baseUrl". ${BY_HAND}`
-  return `${definition?.name ?? provider} has no list of the models of an account: name them as "enabledModels".`
+  return `${definition?.name ?? provider} has no list of the models of an account: name them by "enabledModels".`
 }
 
 /** What went wrong, and what to do, as the rest of a sentence. Nothing of what the server has said is in it. */
@@ -92,5 +92,5 @@ export async function warningOfUnasked(
     shown === 'nothing'
       ? 'GET /v1/models lists none of the models of this connection, since its server is not asked for them'
       : 'GET /v1/models lists models of the catalog for this connection, which its server need not have'
-  return `${what}: set "discover" to true to ask it once, or name its models as "enabledModels".`
+  return `${what}: ask it once by "discover": true, or name its models by "enabledModels".`
 }

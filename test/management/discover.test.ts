@@ -182,7 +182,7 @@ for (const [what, input, answer, url, headers] of formats) {
   })
 }
 
-const AGAIN = 'Then "discover" again, or name its models as "enabledModels".'
+const AGAIN = 'Then ask again by "discover", or name its models by "enabledModels".'
 const AT = `The server at ${LAB}/models`
 const CHECK = 'check "baseUrl", which mostly ends in "/v1"'
 const status = (code: number) =>
@@ -207,11 +207,11 @@ const problems: Array<[what: string, handler: RequestHandler, warning: string, i
     listOf(`${LAB}/models`, { error: 'Unexpected endpoint or method. (GET /models)' }),
     `${AT} answered with no list of models: ${CHECK}. ${AGAIN}`,
   ],
-  ['has no models', lists(), `${AT} has no models yet: load one there, and then "discover" again.`],
+  ['has no models', lists(), `${AT} has no models yet: load one there, and then ask again by "discover".`],
   [
     'has no models, as a server in Go says it',
     listOf(`${LAB}/models`, { object: 'list', data: null }),
-    `${AT} has no models yet: load one there, and then "discover" again.`,
+    `${AT} has no models yet: load one there, and then ask again by "discover".`,
   ],
   [
     'has no address',
@@ -222,7 +222,7 @@ const problems: Array<[what: string, handler: RequestHandler, warning: string, i
   [
     'is a cloud',
     lists('m'),
-    'AWS Bedrock has no list of the models of an account: name them as "enabledModels".',
+    'AWS Bedrock has no list of the models of an account: name them by "enabledModels".',
     {
       provider: 'bedrock',
       baseUrl: null,
@@ -268,9 +268,9 @@ test('ids that could not be given as enabledModels are left out, and so is what 
 })
 
 const NOTHING =
-  'GET /v1/models lists none of the models of this connection, since its server is not asked for them: set "discover" to true to ask it once, or name its models as "enabledModels".'
+  'GET /v1/models lists none of the models of this connection, since its server is not asked for them: ask it once by "discover": true, or name its models by "enabledModels".'
 const CATALOG =
-  'GET /v1/models lists models of the catalog for this connection, which its server need not have: set "discover" to true to ask it once, or name its models as "enabledModels".'
+  'GET /v1/models lists models of the catalog for this connection, which its server need not have: ask it once by "discover": true, or name its models by "enabledModels".'
 for (const [what, input, warning] of [
   ['a compatible one without a key', lab, NOTHING],
   [

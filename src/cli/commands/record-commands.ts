@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import type { ShownConnection } from '../../management/connections.ts'
 import type { ShownKey } from '../../management/keys.ts'
+import type { Warned } from '../../management/warnings.ts'
 import type { Combo } from '../../types.ts'
 import { requireChange } from '../arguments.ts'
 import {
@@ -33,8 +34,8 @@ interface RecordActions<T extends NamedRecord> {
 interface Operations<T> {
   list(): Promise<{ body: object; all: readonly T[] }>
   get(id: string): Promise<Printed>
-  create(input: unknown): Promise<Printed>
-  update(id: string, input: unknown): Promise<Printed>
+  create(input: object): Promise<Printed>
+  update(id: string, input: object): Promise<Printed>
   delete(id: string): Promise<object>
 }
 
@@ -144,9 +145,35 @@ const account = {
   paused,
   draining: flag('draining', true, 'Keeps new requests away; those under way go on'),
   'no-draining': flag('draining', false, 'Lets new requests come again'),
+  discover: flag('discover', true, 'Asks its server for its models, and lists them'),
+  'no-discover': flag('discover', false, 'Does not; a server of your own is asked by default'),
 }
 
-export const connections = recordCommand<ShownConnection>({
+/** What is printed of a connection. Its warnings name the members of the API, for which there are options. */
+function printedConnection(connection: ShownConnection): Printed {
+  const { warnings, ...others } = printed(connection)
+  const inOptions = (warning: string) =>
+    warning.replace(/"(\w+)"(?:: true)?/g, (quoted, member) => {
+      const [option] = Object.entries(account).find(([, field]) => field.member === member) ?? []
+      return option === undefined ? quoted : `--${option}`
+    })
+  return { ...others, ...(warnings && { warnings: warnings.map(inOptions) }) }
+}
+
+/** The members of a change that decide which server is asked, and how. */
+const ADDRESS = ['provider', 'baseUrl', 'apiKey', 'format', 'providerSpecificData']
+
+/**
+ * A connection that was made or changed by `input`. Its server is asked for its models where the listing does not ask it, of which the gateway
+ * warns by naming "discover", unless `input` says whether to.
+ */
+async function withModels(api: Client<unknown>, input: object, connection: ShownConnection & Warned): Promise<Printed> {
+  const isUnasked = connection.warnings?.some((warning) => warning.includes('"discover"'))
+  const asks = isUnasked && !('discover' in input) && ADDRESS.some((member) => member in input)
+  return printedConnection(asks ? await api.connections.discover(connection.id) : connection)
+}
+
+const connectionRecords = recordCommand<ShownConnection>({
   help: 'The accounts at providers',
   noun: 'connection',
   columns: [
@@ -165,17 +192,32 @@ export const connections = recordCommand<ShownConnection>({
   inputOf: ([provider]) => (provider === undefined ? {} : { provider }),
   create: { provider: text('provider', 'openai', 'The provider'), ...account },
   update: account,
-  operations: ({ connections: api }) => ({
+  operations: (api) => ({
     async list() {
-      const body = await api.list()
+      const body = await api.connections.list()
       return { body, all: body.connections }
     },
-    get: async (id) => printed(await api.get(id)),
-    create: async (input) => printed(await api.create(input)),
-    update: async (id, input) => printed(await api.update(id, input)),
-    delete: (id) => api.delete(id),
+    get: async (id) => printed(await api.connections.get(id)),
+    create: async (input) => withModels(api, input, await api.connections.create(input)),
+    update: async (id, input) => withModels(api, input, await api.connections.update(id, input)),
+    delete: (id) => api.connections.delete(id),
   }),
 })
+
+export const connections: CliCommand = {
+  ...connectionRecords,
+  actions: {
+    ...connectionRecords.actions,
+    discover: {
+      help: 'Asks the server of a connection for its models, and lists them from then on',
+      words: ['<connection>'],
+      async run({ api, words: [given = ''] }) {
+        const id = await idOf(given, 'connection', async () => (await api.connections.list()).connections)
+        return printedConnection(await api.connections.discover(id))
+      },
+    },
+  },
+}
 
 const group = {
   name: text('name', 'fast', 'Its name, under which clients ask for it'),
