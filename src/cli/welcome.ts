@@ -70,7 +70,10 @@ function environmentText({ envConnections }: Welcome): string[] {
 const NOT_CONNECTED =
   'No provider is connected yet. /v1/models lists the models of the built-in catalog all the same: each can be called once its provider is connected.'
 
-/** The commands that lead from an empty gateway to a first response, in blocks. */
+const OWN_SERVER =
+  'A server of your own needs no key: in step 1, {"provider":"ollama","discover":true} connects Ollama with the models that it has. For LM Studio, llama.cpp and vLLM see examples/local/README.md.'
+
+/** The commands from an empty gateway to a first answer, in blocks. */
 function firstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>): string[] {
   const terminal = `in another terminal${token === undefined ? ' with ADMIN_TOKEN set to the admin token' : ', after the line above'}`
   const connection = `{"provider":"openai","apiKey":"'"$OPENAI_API_KEY"'"}`
@@ -79,6 +82,7 @@ function firstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>): str
     `1. Connect a provider\n${curl(`${baseUrl}/api/connections`, { headers: [ADMIN, JSON_TYPE], body: connection })}`,
     `2. Make a key for a client\n  SIGNALBOX_KEY=$(${curl(`${baseUrl}/api/keys`, { flags: '-s', headers: [ADMIN, JSON_TYPE], body: '{"name":"first"}' }).trim()} |\n    sed 's/.*"key":"\\([^"]*\\)".*/\\1/')`,
     `3. Ask\n${chat(baseUrl, { flags: '-N', model: FIRST_MODEL, hasKey: true })}`,
+    OWN_SERVER,
   ]
 }
 

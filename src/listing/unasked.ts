@@ -1,5 +1,5 @@
 import type { NamedConnection } from '../providers/names.ts'
-import { compatibleFormat } from '../providers/target.ts'
+import { compatibleFormat, isLocal } from '../providers/target.ts'
 import type { CatalogProvider } from '../types.ts'
 
 /** The enabled ids; `undefined` without a list, and empty when all of its ids are blank. */
@@ -30,10 +30,6 @@ export function shownUnasked(
   if (definition?.models?.length) return isLocal(definition) || (hasOwnAddress && !hasKey) ? 'catalog' : undefined
   return asksUpstream(provider) && hasKey && hasOwnAddress ? undefined : 'nothing'
 }
-
-/** Is it a server that users run themselves, with models of their own choice? */
-const isLocal = ({ baseUrl }: CatalogProvider): boolean =>
-  /^http:\/\/(?:localhost|127\.0\.0\.1)[:/]/.test(baseUrl ?? '')
 
 /** Search, fetching and voices have no models. */
 const isOnlyService = (definition: CatalogProvider | undefined): boolean =>

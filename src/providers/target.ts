@@ -9,6 +9,10 @@ export function compatibleFormat(provider: string): WireFormat | undefined {
   return undefined
 }
 
+/** Is it a server that users run themselves, with models of their own choice? */
+export const isLocal = ({ baseUrl }: CatalogProvider): boolean =>
+  /^http:\/\/(?:localhost|127\.0\.0\.1)[:/]/.test(baseUrl ?? '')
+
 /** The destination of an attempt: a model at a provider, through one of its connections. `C`: the connection's type. */
 export interface ProviderTarget<C extends Connectable = Connectable> {
   connection: C

@@ -124,9 +124,25 @@ test('a model of the catalog whose provider is not connected is answered with th
   for (const name of ['one/m', 'short'])
     assert.is(
       await world.asked(name),
-      `404 The model "${name}" cannot be reached: there is no active connection to the provider "one". Add one, or activate it, at /api/connections. ${call}`,
+      `404 The model "${name}" cannot be reached: there is no active connection to the provider "one". Add one, or activate it, at /api/connections. ${call} ${ONLY_CATALOG}`,
     )
-  assert.match(await world.asked('cloudy/m'), / at \/api\/connections\.$/)
+  assert.match(await world.asked('cloudy/m'), ` at /api/connections. ${ONLY_CATALOG}`)
+  assert.match(await world.asked('nobody/m'), `"nobody/m" does not exist. ${ONLY_CATALOG}`)
+  await world.world.api.connections.create({ provider: 'two' })
+  for (const name of ['one/m', 'cloudy/m', 'nobody/m'])
+    assert.not.match(await world.asked(name), 'as no provider is connected')
+})
+
+const ONLY_CATALOG =
+  'GET /v1/models lists the catalog, as no provider is connected yet: each of its models can be called once its provider is connected.'
+
+test('a server of one’s own that is not connected is answered with the call that connects it and asks for its models', async () => {
+  const local = { baseUrl: 'http://localhost:11434/v1', models: [{ id: 'm' }] }
+  const { asked } = await routing({ connections: [], catalog: { ...catalog, local } })
+  assert.match(
+    await asked('local/m'),
+    ' The administrator sends POST /api/connections with {"provider":"local","discover":true}. ',
+  )
 })
 
 test('the error for a combo or an alias without a target names the providers that lack a connection', async () => {

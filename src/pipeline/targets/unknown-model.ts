@@ -1,9 +1,9 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import { didYouMean, nearest } from '../../lib/spelling.ts'
 import { catalogAliasOf, definitionOf } from '../../providers/names.ts'
-import { compatibleFormat } from '../../providers/target.ts'
-import { knownNames, missingProviders } from '../../routing/known-names.ts'
-import type { RouteTable } from '../../routing/route-table.ts'
+import { compatibleFormat, isLocal } from '../../providers/target.ts'
+import { knownNames, missingProviders } from '../../routing/names.ts'
+import type { RouteTable } from '../../routing/table.ts'
 import type { Catalog } from '../../types.ts'
 
 /** The error for an unknown model name: what its provider lacks, otherwise the nearest names. */
@@ -21,8 +21,14 @@ export async function unknownModel(model: string, table: RouteTable): Promise<Ga
     unconnectedHint(unknown, table)
   const what = passed.length > 0 ? `is an alias of "${unknown}", which does not exist` : 'does not exist'
   return gatewayError('MODEL_NOT_FOUND', {
-    message: `The model "${model}" ${what}. ${hint ? `${hint} ` : ''}GET ${table.basePath}/v1/models lists all of them.`,
+    message: `The model "${model}" ${what}. ${hint ? `${hint} ` : ''}${listsOnlyCatalog(table) ?? `GET ${table.basePath}/v1/models lists all of them.`}`,
   })
+}
+
+/** While nothing is connected, the listing shows the whole catalog, of which nothing can be called; `undefined` otherwise. */
+function listsOnlyCatalog({ byName, catalog, basePath }: RouteTable): string | undefined {
+  if (byName.size > 0 || Object.keys(catalog).length === 0) return undefined
+  return `GET ${basePath}/v1/models lists the catalog, as no provider is connected yet: each of its models can be called once its provider is connected.`
 }
 
 /** The aliases that a name leads through, itself among them; two writers at once can make a circle. */
@@ -102,15 +108,18 @@ export function unreachableModel(model: string, table: RouteTable): GatewayError
       : missing.length === 0
         ? 'none of its names belongs to an active connection. Connect a provider that it names, or change the names.'
         : `there is no active connection to the provider ${missing.join(' or ')}. Add one, or activate it, at ${table.basePath}/api/connections.${callThatConnects(providers, table)}`
-  return gatewayError('MODEL_NOT_FOUND', { message: `The model "${model}" cannot be reached: ${why}` })
+  const listed = missing.length > 0 ? listsOnlyCatalog(table) : undefined
+  const message = `The model "${model}" cannot be reached: ${why}${listed ? ` ${listed}` : ''}`
+  return gatewayError('MODEL_NOT_FOUND', { message })
 }
 
-/** The listing shows the models of the built-in providers before any is connected. Clouds need more than a key: the README has it. */
+/** Clouds need more than a key: the README has it. A server of one's own needs none, and is asked for its models. */
 function callThatConnects(
   [provider, ...others]: readonly string[],
   { catalog, basePath }: Pick<RouteTable, 'catalog' | 'basePath'>,
 ): string {
   const definition = provider === undefined || others.length > 0 ? undefined : definitionOf(catalog, provider)
   if (!definition || definition.cloud) return ''
-  return ` The administrator sends POST ${basePath}/api/connections with ${JSON.stringify({ provider, apiKey: '<its key>' })}.`
+  const connection = isLocal(definition) ? { provider, discover: true } : { provider, apiKey: '<its key>' }
+  return ` The administrator sends POST ${basePath}/api/connections with ${JSON.stringify(connection)}.`
 }
