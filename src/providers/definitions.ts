@@ -256,6 +256,7 @@ const local: Record<string, ProviderDefinition> = {
     name: 'LM Studio',
     docsUrl: 'https://lmstudio.ai/docs/developer/openai-compat',
     baseUrl: 'http://localhost:1234/v1',
+    serviceKinds: ['llm', 'embedding'],
   },
 }
 
