@@ -2,8 +2,8 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { didYouMean, nearest } from '../../lib/spelling.ts'
 import { catalogAliasOf, definitionOf } from '../../providers/names.ts'
 import { compatibleFormat, isLocal } from '../../providers/target.ts'
-import { knownNames, missingProviders } from '../../routing/names.ts'
-import type { RouteTable } from '../../routing/table.ts'
+import { knownNames, missingProviders } from '../../routing/known-names.ts'
+import type { RouteTable } from '../../routing/route-table.ts'
 import type { Catalog } from '../../types.ts'
 
 /** The error for an unknown model name: what its provider lacks, otherwise the nearest names. */
