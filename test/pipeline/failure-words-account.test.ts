@@ -58,5 +58,88 @@ const ofClient: Refusal[] = [
 ]
 
 for (const [what, status, body] of ofClient)
-  test(`${status} for ${what}: the error does not concern the account`, () =>
-    assert.is(told(status, body).class, 'client'))
+  test(`${status} for ${what}: nothing of the account`, () => assert.is(told(status, body).class, 'client'))
+
+const afford = (left: number) =>
+  `This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford ${left}. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account`
+const openRouter = (message: string) => ({ error: { message, code: 402, metadata: { provider_name: null } } })
+const newApi = (message: string, code: string) => openai(message, { type: 'new_api_error', param: '', code })
+
+const tooDear: Refusal[] = [
+  ['OpenRouter', 402, openRouter(afford(3395))],
+  ['OpenRouter, for the limit of a key', 402, openRouter(afford(1).replace('credits and upgrade', 'keys and create'))],
+  ['OpenRouter, for the prompt', 402, openRouter('Prompt tokens limit exceeded: 64128 > 6964. To increase, visit')],
+  ['OpenRouter, formerly', 402, openRouter('max_tokens limit exceeded: 100000 > 9577. To increase, visit https://o')],
+  [
+    'OpenRouter, by its code',
+    402,
+    { error: { code: 402, message: 'No', metadata: { reason: 'weight_exceeds_budget' } } },
+  ],
+  [
+    'New API',
+    403,
+    newApi(
+      '预扣费额度失败, 用户剩余额度: ¥0.056700, 需要预扣费额度: ¥0.069900 (request id: 1)',
+      'insufficient_user_quota',
+    ),
+  ],
+  [
+    'New API, for a token',
+    403,
+    newApi(
+      'token quota is not enough, token remain quota: ＄0.822658, need quota: ＄1.000000',
+      'pre_consume_token_quota_failed',
+    ),
+  ],
+  [
+    'New API, formerly',
+    403,
+    newApi('chat pre-consumed quota failed, user quota: ＄0.016532, need quota: ＄0.620012', 'insufficient_user_quota'),
+  ],
+  ['One API', 403, openai('user [12345] quota [50000000] preConsumedQuota [150000000] is not enough')],
+  [
+    'HiWay',
+    402,
+    openai('Insufficient credits for this request (estimated max $0.0040, balance $0.0010). Top up at /billing', {
+      type: 'billing_error',
+    }),
+  ],
+  [
+    'Graff',
+    402,
+    openai('Estimated request cost ~237430 micro-USD exceeds available balance. Lower max_tokens or top up.'),
+  ],
+  ['any vendor who says so', 402, openai('Not enough funds, reduce max_tokens.')],
+]
+
+for (const [who, status, body] of tooDear)
+  test(`${status} of ${who}: this request is too dear`, () => {
+    const failure = told(status, body)
+    assert.is(failure.class, 'over-budget')
+    assert.ok(failure.isQuoted)
+    assert.is(failure.status, status)
+  })
+
+const nothingLeft: Refusal[] = [
+  ['OpenRouter', 402, openRouter('Insufficient credits. Add more using https://openrouter.ai/settings/credits')],
+  ['OpenRouter, which affords nothing', 402, openRouter(afford(0))],
+  ['OpenRouter, below zero', 402, openRouter(afford(-12))],
+  ['OpenRouter, for any prompt', 402, openRouter('Prompt tokens limit exceeded: 64128 > 0. To increase, visit')],
+  [
+    'New API',
+    403,
+    newApi('预扣费额度失败, 用户剩余额度: ＄0.000000, 需要预扣费额度: ＄0.620012', 'insufficient_user_quota'),
+  ],
+  ['One API', 403, openai('user [3446] quota [-20847155]preConsumedQuota [743]is not enough')],
+  ['One API, which names no amounts', 403, openai('user quota is not enough', { code: 'insufficient_user_quota' })],
+  ['HiWay', 402, openai('Insufficient credits (balance: $0.0000). Buy credits at /billing/checkout')],
+  ['HiWay, for this request', 402, openai('Insufficient credits for this request (estimated max $1, balance $0.0000)')],
+  ['DeepSeek', 402, openai('Insufficient Balance')],
+  ['any vendor', 402, openai('The balance $0 is empty: reduce max_tokens to 0.')],
+]
+
+for (const [who, status, body] of nothingLeft)
+  test(`${status} of ${who}: no credit is left`, () => assert.is(told(status, body).class, 'credentials'))
+
+test('a 400 that quotes such words of a request stays the client’s', () =>
+  assert.is(told(400, openai(`Invalid value: ${afford(5)}`)).class, 'client'))

@@ -324,6 +324,36 @@ test('a request that alone exceeds the budget of the account goes to the next ta
   assert.equal(await alone.json(), body)
 })
 
+const afford =
+  'This request requires more credits, or fewer max_tokens. You requested up to 32000 tokens, but can only afford 27342.'
+
+for (const [how, answer] of [
+  ['a status', () => json({ error: { message: afford, code: 402, metadata: { provider_name: null } } }, 402)],
+  ['a 200', () => json({ error: { message: afford, code: 402 } })],
+  ['the code of its error in a 200', () => json({ error: { message: afford, code: 'payment_required' } })],
+] as const)
+  test(`more credit asked for than there is, told by ${how}: the next target serves, and nothing is held against this one`, async () => {
+    const { down, ask, world } = await failing()
+    down.one = answer
+    for (let times = 0; times < 6; times++) assert.is(await ask(), '200 one/m=402:over-budget, two/m=200')
+    assert.equal((await world.api.health.list()).health, [])
+    for (const path of [world.chat, world.messages]) {
+      const alone = await path({ model: 'one/m' })
+      assert.is(alone.status, 402)
+      assert.match(await alone.text(), afford)
+    }
+  })
+
+test('more credit asked for than there is, told at the beginning of a stream', async () => {
+  const { down, world } = await failing()
+  down.one = () => sse([`data: ${JSON.stringify({ error: { message: afford, code: 402 } })}\n\n`])
+  down.two = () => sse(chatEvents())
+  const stream = await world.chat({ model: 'chain', stream: true })
+  assert.is(stream.headers.get('x-signalbox-attempts'), 'one/m=402:over-budget;via=chain:fallback, two/m=200')
+  await stream.text()
+  assert.equal((await world.api.health.list()).health, [])
+})
+
 for (const [what, status, answer] of [
   ['a 405', 405, () => new Response('', { status: 405 })],
   ['a 405 that names the method', 405, () => json({ detail: 'Method Not Allowed' }, 405)],

@@ -30,7 +30,7 @@ export type FailureClass =
   | 'client'
   | 'context-overflow'
   | 'format' // the target's format cannot express what the client asks for
-  | 'over-budget' // the request alone costs more than the account may spend at once
+  | 'over-budget' // the request alone costs more than the account may spend
   | 'credentials'
   | 'forbidden' // a 403 that does not show whether it is about the key or about the request
   | 'rate-limit'
@@ -102,9 +102,9 @@ export function readErrorAnswer({ status, body, header, now }: ErrorAnswer): Err
 
 /** The kind of an error, by its status and the provider's words. A failure that the client has caused is not tried at other targets. */
 export function kindOf(status: number, error: ProviderError, isWaitAsked = false): ProviderErrorKind {
+  if (isOverBudget(error, status)) return 'over-budget'
   if (status === 401) return kindOfUnauthorized(error)
   if (status === 403) return kindOfForbidden(error)
-  if (isOverBudget(error)) return 'over-budget'
   if (status === 402) return isWaitAsked || isBudgetInUse(error) ? 'rate-limit' : 'billing'
   if ((status === 400 || status === 429) && isOutOfCredit(error)) return 'billing'
   if (status === 429) return isQuotaExhausted(error) && !isWaitAsked && !namesWait(error) ? 'quota' : 'rate-limit'
@@ -198,6 +198,7 @@ const kindByStatus: Readonly<Record<number, ProviderErrorKind>> = {
 export function statusInWords(status: number, error: ProviderError): number {
   if (isContextOverflow(error)) return 400
   if (status < 500) return status
+  if (isOverBudget(error, status)) return 402
   if (isContentRefused(error)) return 400
   return isOutOfCredit(error) || isQuotaExhausted(error) ? 429 : status
 }

@@ -72,8 +72,35 @@ const PROMPT =
 const OF_ACCOUNT =
   /^(?:your |this |the )?(?:account|organi[sz]ation|api key|key|project|team|workspace|user)\b|organi[sz]ation'?s? polic/i
 
-/** Does this request alone cost more than the account may spend at once? OpenRouter answers a 402. */
-export const isOverBudget = ({ codes }: ProviderError): boolean => codes.includes('weight_exceeds_budget')
+/**
+ * Does this request alone cost more than the account may spend, though it has credit left? A shorter request or answer, or a cheaper model,
+ * would be served.
+ */
+export const isOverBudget = ({ text, codes }: ProviderError, status: number): boolean =>
+  codes.includes('weight_exceeds_budget') || // OpenRouter
+  TOO_DEAR.some((words) => isAnyLeft(words.exec(text))) ||
+  (status === 402 && FEWER_TOKENS.test(text) && isAnyLeft(LEFT.exec(text) ?? []))
+
+/** Texts about a request that costs more than is left; what is left, in any unit, is captured. */
+const TOO_DEAR: readonly RegExp[] = [
+  /^This request requires more credits, or fewer max_tokens\b(?:.{0,80}\bcan only afford (-?[\d.]+))?/, // OpenRouter
+  /^(?:Prompt tokens|max_tokens) limit exceeded: \d+ > (-?\d+)\. To increase/, // OpenRouter
+  /^(?:\S+ )?(?:预扣费额度失败|(?:chat )?pre-consumed? quota failed|(?:user|token) quota is not enough), ?(?:用户|令牌|user |token )(?:remain |剩余)?(?:quota|额度): *[^\d\s-]{0,3}(-?[\d.]+), ?(?:需要预扣费额度|need quota):/i, // New API
+  /^user \[\d+\] quota \[(-?\d+)\] *preConsumedQuota \[\d+\] *is not enough/, // One API
+  /^Insufficient (?:credits?|balance|funds) for (?:this|the) request\b(?:.{0,80}\bbalance:? *[^\d\s-]{0,3}(-?[\d.]+))?/i,
+  /^(?:The )?estimated (?:request |max(?:imum)? )?cost\b.{0,60}? exceeds (?:the |your )?(?:available |remaining |current )?(?:balance|credits?)\b/i,
+]
+
+/** Advice to ask for fewer tokens. */
+const FEWER_TOKENS =
+  /\b(?:fewer|lower|reduce|decrease|smaller)\b.{0,30}\b(?:max_(?:completion_|output_)?tokens|maxOutputTokens|max tokens)\b/i
+
+/** What is left of the credit. */
+const LEFT = /\b(?:afford|balance|remaining|available)\b:? *[^\d\s-]{0,3}(-?[\d.]+)/i
+
+/** Is there credit left? Some texts do not say how much. */
+const isAnyLeft = (found: readonly (string | undefined)[] | null): boolean =>
+  found !== null && (found[1] === undefined || Number.parseFloat(found[1]) > 0)
 
 /** Do the account's other current requests use up what it may spend at once, for some seconds? OpenRouter answers a 402. */
 export const isBudgetInUse = ({ codes }: ProviderError): boolean => codes.includes('openrouter_in_flight_budget')
