@@ -1,15 +1,18 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { JsonObject } from '../../src/lib/json.ts'
+import { wireFormats } from '../../src/lib/unions.ts'
 import { assert, suite } from '../support/suite.ts'
-import { fakeUpstream, sse } from './support/upstream.ts'
+import { chatAnswer } from './support/answers.ts'
+import { streamCatalog, streamRequests } from './support/streams.ts'
+import { fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
 const test = suite('a second message_start in a stream of Messages')
 
-const start = (usage: JsonObject = { input_tokens: 7, output_tokens: 1 }): JsonObject => ({
+const start = (usage: JsonObject = { input_tokens: 7, output_tokens: 1 }, id = 'm1'): JsonObject => ({
   type: 'message_start',
   message: {
-    ...{ id: 'm1', type: 'message', role: 'assistant', model: 'c', content: [] },
+    ...{ id, type: 'message', role: 'assistant', model: 'c', content: [] },
     ...{ stop_reason: null, stop_sequence: null, usage },
   },
 })
@@ -34,22 +37,39 @@ const finish = [
 
 /** The events of a provider, and the text and the calls of the one message that the client is to read. */
 const table: Record<string, [events: JsonObject[], text: string, calls?: number]> = {
-  'directly after the first': [[start(), start(), ...text(0, 'Hello'), ...finish], 'Hello'],
-  'between two blocks': [[start(), ...text(0, 'Hel'), start(), ...text(1, 'lo'), ...finish], 'Hello'],
-  'between two blocks, with indices from 0 again': [
-    [start(), ...text(0, 'Hel'), start(), ...text(0, 'lo'), ...call(1), ...finish],
-    'Hello',
-    1,
-  ],
-  'within an open block': [[start(), begin(0), say(0, 'Hel'), start(), say(0, 'lo'), end(0), ...finish], 'Hello'],
-  'within an open block, with indices from 0 again': [
-    [start(), begin(0), say(0, 'Hel'), start(), ...text(0, 'lo'), ...finish],
-    'Hello',
-  ],
-  'before the end': [[start(), ...text(0, 'Hello'), start(), ...finish], 'Hello'],
+  'directly after the first': [[start(), start(), ...text(0, 'Hello'), ...call(1), ...finish], 'Hello', 1],
+  'after the first and a ping': [[start(), { type: 'ping' }, start(), ...text(0, 'Hello'), ...finish], 'Hello'],
   'of another message, after the end of the first': [
     [start(), ...text(0, 'Hello'), ...finish, start(), ...text(0, 'again'), ...finish],
     'Hello',
+  ],
+  'of another message, after the stop reason of the first': [
+    [start(), ...text(0, 'Hello'), ...finish.slice(0, 1), start(), ...text(0, 'again'), ...finish],
+    'Hello',
+  ],
+}
+
+/** Events of a provider that begins anew, and the text before that. */
+const cutTable: Record<string, [events: JsonObject[], text: string]> = {
+  'between two blocks': [[start(), ...text(0, 'Hel'), start(), ...text(1, 'lo'), ...finish], 'Hel'],
+  'between two blocks, with indices from 0 again': [
+    [start(), ...text(0, 'Hel'), start(), ...text(0, 'lo'), ...call(1), ...finish],
+    'Hel',
+  ],
+  'within an open block': [[start(), begin(0), say(0, 'Hel'), start(), say(0, 'lo'), end(0), ...finish], 'Hel'],
+  'within an open block, with another id': [
+    [start(), begin(0), say(0, 'Hel'), start({}, 'm2'), ...text(0, 'lo'), ...finish],
+    'Hel',
+  ],
+  'before the end': [[start(), ...text(0, 'Hello'), start(), ...finish], 'Hello'],
+  'in an open call': [
+    [
+      start(),
+      ...text(0, 'Hel'),
+      ...call(1).slice(0, 1),
+      add(1, { type: 'input_json_delta', partial_json: '{"a":' }),
+    ].concat([start({}, 'm2'), ...call(0), ...finish]),
+    'Hel',
   ],
 }
 
@@ -103,6 +123,124 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
     })
   }
 }
+
+for (const [name, [events, expected]] of Object.entries(cutTable)) {
+  for (const [how, cut] of Object.entries(cuts)) {
+    test(`${name}, ${how}: a stream that is passed through ends with an error there`, async () => {
+      const { messages, told } = await openWorld({
+        fetch: fakeUpstream(() => sse(cut(written(events)))),
+        connections: ['claude'],
+      })
+      const sent = await (await messages({ stream: true })).text()
+      const read = [...sent.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data))
+      assert.is(read.map(({ delta }) => delta?.text ?? '').join(''), expected)
+      assert.equal(read.at(-1)?.error, {
+        type: 'api_error',
+        message: 'The provider began its answer anew before it was complete.',
+      })
+      assert.equal(
+        read.filter(({ type }) => ['message_start', 'message_delta', 'message_stop', 'error'].includes(type)).length,
+        2,
+      )
+      assert.is(read.filter(({ type, index }) => type === 'content_block_stop' && index === 1).length, 0)
+      assert.is(told.requests[0]?.status, 500)
+    })
+
+    test(`${name}, ${how}: Anthropic’s helper rejects`, async () => {
+      const { gateway } = await openWorld({
+        fetch: fakeUpstream(() => sse(cut(written(events)))),
+        connections: ['claude'],
+      })
+      const client = new Anthropic({
+        ...{ apiKey: 'k', baseURL: 'http://gateway', maxRetries: 0 },
+        fetch: (input, init) => gateway.fetch(new Request(input, init)),
+      })
+      const stream = client.messages.stream({
+        model: 'claude/c',
+        max_tokens: 9,
+        messages: [{ role: 'user', content: 'a' }],
+      })
+      const error = await stream.finalMessage().catch((thrown: unknown) => thrown)
+      assert.match(String(error), /began its answer anew/)
+    })
+
+    for (const format of wireFormats) {
+      if (format === 'anthropic-messages') continue
+      test(`${name}, ${how}: a client of ${format} reads an error there and no call that was cut`, async () => {
+        const world = await openWorld({
+          fetch: fakeUpstream(() => sse(cut(written(events)))),
+          catalog: streamCatalog,
+          connections: ['anthropic-messages'],
+        })
+        const response = await world.post(...streamRequests[format]('anthropic-messages/m'))
+        assert.is(response.status, 200)
+        const told = await response.text()
+        assert.match(told, /began its answer anew/)
+        assert.match(told, expected)
+        assert.not.match(
+          told,
+          /"lo"|\[DONE\]|"finish_?reason":"(?!.*error)|response\.completed|arguments\.done|functionCall/i,
+        )
+      })
+    }
+  }
+}
+
+for (const [name, events] of Object.entries({
+  'of another message, directly after the first': [start(), start({}, 'm2'), ...text(0, 'again'), ...finish],
+  'after the start of an empty block': [start(), begin(0), start(), ...text(0, 'again'), ...finish],
+}))
+  test(`${name}: the next target serves the request, as nothing of an answer has been sent`, async () => {
+    const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
+    const { messages, chat } = await openWorld({
+      fetch: up,
+      connections: ['claude', 'one'],
+      combos: { both: ['claude/c', 'one/m'] },
+    })
+    for (const ask of [messages, chat]) {
+      const response = await ask({ model: 'both', stream: true })
+      assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^claude\/c=502:network\S*, one\/m=200/)
+      const told = await response.text()
+      assert.match(told, /two/)
+      assert.not.match(told, /again|error/)
+    }
+  })
+
+test('a response that begins anew before its first content: the next target serves the request', async () => {
+  const created = (id: string) => ({ type: 'response.created', response: { id, output: [] } })
+  const events = [
+    ...[created('r1'), { type: 'response.output_item.added', output_index: 0, item: { type: 'message', content: [] } }],
+    ...[created('r2'), { type: 'response.output_text.delta', output_index: 0, delta: 'again' }],
+    { type: 'response.completed', response: { id: 'r2', status: 'completed', output: [] } },
+  ]
+  const up = fakeUpstream(({ provider }) =>
+    provider === 'openai-responses' ? sse(written(events)) : json(chatAnswer('two')),
+  )
+  const world = await openWorld({
+    fetch: up,
+    catalog: streamCatalog,
+    connections: ['openai-responses', 'openai-chat'],
+    combos: { both: ['openai-responses/m', 'openai-chat/m'] },
+  })
+  for (const format of wireFormats) {
+    const response = await world.post(...streamRequests[format]('both'))
+    assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^openai-responses\/m=502:network/)
+    assert.match(await response.text(), /two/)
+  }
+})
+
+test('events that no client has asked for make no answer when they begin anew', async () => {
+  const [events] = cutTable['in an open call'] ?? [[]]
+  const up = fakeUpstream(({ provider }) => (provider === 'claude' ? sse(written(events)) : json(chatAnswer('two'))))
+  const { messages } = await openWorld({
+    fetch: up,
+    connections: ['claude', 'one'],
+    combos: { both: ['claude/c', 'one/m'] },
+  })
+  const response = await messages({ model: 'both' })
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^claude\/c=\d+:content\S*, one\/m=200/)
+  assert.match(await response.text(), /two/)
+})
 
 test('the tokens of the second message_start are counted', async () => {
   const events = [start({ input_tokens: 0, output_tokens: 0 }), start(), ...text(0, 'Hello'), ...finish]

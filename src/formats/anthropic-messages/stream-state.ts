@@ -1,5 +1,7 @@
+import { gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { AnswerStarts, BEGUN_ANEW } from '../answer-starts.ts'
 import type { TokenUsage } from '../canonical/answer.ts'
 import { tokenCount } from '../canonical/values.ts'
 import { embeddedError } from '../errors/embedded.ts'
@@ -29,18 +31,47 @@ export function mergeCounts(counts: JsonObject, usage: unknown): void {
   for (const name in usage) if (usage[name] !== null) counts[name] = usage[name]
 }
 
+/** Follows the events of a stream for its starts; `type` is that of the event. Returns what a `message_start` is in it. */
+export function createMessageStarts(): (
+  type: unknown,
+  event: JsonObject,
+) => ReturnType<AnswerStarts['start']> | undefined {
+  const starts = new AnswerStarts()
+  return (type, { message, delta }) => {
+    switch (type) {
+      case 'message_start':
+        return starts.start(isObject(message) ? message.id : undefined)
+      case 'content_block_start':
+      case 'content_block_delta':
+        starts.content()
+        return undefined
+      case 'message_delta':
+        if (isObject(delta) && delta.stop_reason) starts.complete()
+        return undefined
+      case 'message_stop':
+        starts.complete()
+        return undefined
+      default:
+        return undefined
+    }
+  }
+}
+
 /**
  * Follows a stream of named events, from `message_start` to `message_stop`. Neither an empty text block nor a normal end after it starts the
- * answer.
+ * answer. `observe` throws `UPSTREAM_CUT` when the message begins anew before that; later, the keeper and the reader see to it.
  */
 export function createMessageStreamState(): StreamState {
   const state = { ...newStreamProgress(), observe }
   const counts: JsonObject = {}
+  const startOf = createMessageStarts()
 
   function observe({ event, data }: SseEvent) {
     const message = tryParseJson(data)
     if (!isObject(message)) return // holds nothing that a client could read
-    switch (message.type ?? event) {
+    const type = message.type ?? event
+    if (startOf(type, message) === 'anew' && !state.started) throw gatewayError('UPSTREAM_CUT', { message: BEGUN_ANEW })
+    switch (type) {
       case 'ping':
         return
       case 'message_start': {

@@ -1,5 +1,7 @@
+import { gatewayError } from '../../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { AnswerStarts, BEGUN_ANEW } from '../answer-starts.ts'
 import type { TokenUsage } from '../canonical/answer.ts'
 import type { CompactionMode } from '../canonical/request.ts'
 import { tokenCount } from '../canonical/values.ts'
@@ -74,11 +76,13 @@ export const inProgress: WireOutcome = {
 
 /**
  * Follows a stream of named events, from `response.created` to the one with the whole response. The answer does not start with an event that
- * only announces an item.
+ * only announces an item. `observe` throws `UPSTREAM_CUT` when the response begins anew before that; later, clients keep to the whole response
+ * at the end.
  */
 export function createResponseStreamState(): StreamState {
   const place: StreamPosition = {}
   const state = { ...newStreamProgress(), place, observe }
+  const starts = new AnswerStarts()
 
   function observe({ event, data }: SseEvent) {
     if (data === '[DONE]') {
@@ -91,6 +95,10 @@ export function createResponseStreamState(): StreamState {
     locate(message, response)
     state.usage = responseUsage(response.usage) ?? state.usage
     switch (message.type ?? event) {
+      case 'response.created':
+        if (starts.start(response.id) === 'anew' && !state.started)
+          throw gatewayError('UPSTREAM_CUT', { message: BEGUN_ANEW })
+        return
       case 'response.completed':
         state.started ||= !Array.isArray(response.output) || response.output.some(hasContent)
         state.ended = state.closed = true
@@ -104,6 +112,7 @@ export function createResponseStreamState(): StreamState {
       case 'error':
         return fail(message.error ?? message)
       case 'response.output_item.added':
+        starts.content()
         state.started ||= hasContentAtStart(message.item)
         return
       case 'response.output_item.done':

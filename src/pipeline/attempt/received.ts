@@ -67,7 +67,7 @@ async function commitStream(body: ByteStream, { format, answers }: Expected): Pr
   let isUnread = true
   const parser = framing((event) => {
     isUnread = false
-    if (!state.error) state.observe(event) // after an error the stream cannot become an answer
+    if (!state.error && !state.started) state.observe(event) // after an error the stream cannot become an answer
   })
   for (let chunk = await body.next(); chunk; chunk = await body.next()) {
     head.push(chunk)

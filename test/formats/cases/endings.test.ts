@@ -178,15 +178,21 @@ for (const client of wireFormats) {
   })
 }
 
-test('a message that starts twice is translated as one', async () => {
+test('a message whose start is repeated at once is translated as one', async () => {
   const events = said['anthropic-messages']('a')
-  for (const at of [1, 4]) {
-    const twice = [...events.slice(0, at), messageStart(), ...events.slice(at)]
-    const answer = () => streamOf('anthropic-messages', twice)
-    for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
-      const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
-      const { text, finish } = await clients[client](response)
-      assert.equal([text, finish], ['a', 'stop'], `${client} at ${at}`)
-    }
+  const answer = () => streamOf('anthropic-messages', [...events.slice(0, 1), ...events])
+  for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
+    const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
+    const { text, finish } = await clients[client](response)
+    assert.equal([text, finish], ['a', 'stop'], client)
+  }
+})
+
+test('a message that begins anew after its first block is translated as a cut', async () => {
+  const events = said['anthropic-messages']('a')
+  const answer = () => streamOf('anthropic-messages', [...events.slice(0, 4), messageStart(), ...events.slice(4)])
+  for (const client of ['openai-chat', 'openai-responses', 'gemini'] as const) {
+    const { response } = await ask({ client, model: 'messages/m', stream: true, answer })
+    assert.ok(errorIn[client](await dataOf(response)), client)
   }
 })

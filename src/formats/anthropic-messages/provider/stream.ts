@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
+import { begunAnew } from '../../answer-starts.ts'
 import { objectText } from '../../canonical/arguments.ts'
 import { exactObject } from '../../canonical/exact-json.ts'
 import type { AssistantPart } from '../../canonical/parts.ts'
@@ -17,23 +18,30 @@ import type { ReadContext, StreamReader } from '../../translator.ts'
 import { parseCitation } from '../citations.ts'
 import { streamError } from '../errors.ts'
 import { parseSearchResults, parseStop, queryOf } from '../fields.ts'
-import { mergeCounts, messageUsage } from '../stream-state.ts'
+import { createMessageStarts, mergeCounts, messageUsage } from '../stream-state.ts'
 
-/** Creates a reader of named events from `message_start` to `message_stop`; some vendors send blocks without a start, or a second start. */
+/**
+ * Reads named events from `message_start` to `message_stop`; some vendors send blocks without a start, or the start twice. A message that
+ * begins anew is an error.
+ */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const blocks = createBlocks()
   const counts: JsonObject = {}
-  let isStarted = false
+  const startOf = createMessageStarts()
   const blockContext = { ...context, ...createPartEvents(emit), queries: new Map<string, string>() }
 
   function observe({ event, data }: SseEvent) {
     const payload = tryParseJson(data)
     if (payload === undefined && data.trim() !== '') return emit({ type: 'unreadable' })
     if (!isObject(payload)) return // holds nothing that a client could read
-    switch (payload.type ?? event) {
+    const type = payload.type ?? event
+    const start = startOf(type, payload)
+    switch (type) {
       case 'message_start': {
-        const { message } = exactObject(data, payload) // some vendors send the complete message here
-        return startMessage(isObject(message) ? message : {})
+        if (start === 'anew') return emit({ type: 'error', error: begunAnew })
+        if (start === 'next') return emit({ type: 'done' })
+        const { message } = exactObject(data, payload) // which may be complete
+        return startMessage(isObject(message) ? message : {}, start === 'first')
       }
       case 'content_block_start': {
         const { content_block: block } = exactObject(data, payload) // some vendors send a whole input here
@@ -56,7 +64,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     }
   }
 
-  function startMessage(message: JsonObject) {
+  function startMessage(message: JsonObject, isFirst: boolean) {
     const { id, model, content, usage } = message
     mergeCounts(counts, usage)
     const known = messageUsage(usage)
@@ -66,8 +74,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
       ...(typeof model === 'string' && model && { model }),
       ...(known && { usage: known }),
     })
-    if (!isStarted && Array.isArray(content) && content.length > 0) readWholeMessage(content, message)
-    isStarted = true
+    if (isFirst && Array.isArray(content) && content.length > 0) readWholeMessage(content, message)
   }
 
   /** Reads a message that is complete in its start: calls by Anthropic's code execution come so, with all blocks and the stop reason. */

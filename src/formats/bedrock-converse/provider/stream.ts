@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
+import { AnswerStarts, begunAnew } from '../../answer-starts.ts'
 import type { ReaderEvent } from '../../canonical/stream.ts'
 import {
   type BlockReader,
@@ -18,6 +19,7 @@ import { parseCitation, SERVER_TOOL } from './answer.ts'
 /** Creates a reader of events from `messageStart` to `metadata`. Only blocks that call tools are announced; others begin with their first delta. */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const blocks = createBlocks()
+  const starts = new AnswerStarts()
   const blockContext = { ...context, ...createPartEvents(emit) }
 
   function observe({ event, data }: SseEvent) {
@@ -28,6 +30,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     if (!isObject(payload)) return // holds nothing that a client could read
     switch (event) {
       case 'messageStart':
+        if (starts.start() === 'anew') return emit({ type: 'error', error: begunAnew })
         return emit({ type: 'start' })
       case 'contentBlockStart':
         return startBlock(payload.contentBlockIndex, isObject(payload.start) ? payload.start : {})
@@ -37,6 +40,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
         return blocks.end(payload.contentBlockIndex)
       case 'messageStop':
         blocks.endAll()
+        starts.complete()
         return emit({
           type: 'finish',
           candidate: 0,
@@ -51,6 +55,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   }
 
   function startBlock(index: unknown, block: JsonObject) {
+    starts.content()
     blocks.start(index, () => createBlockReader(block, blockContext))
   }
 

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
+import { AnswerStarts, begunAnew } from '../../answer-starts.ts'
 import type { AssistantPart } from '../../canonical/parts.ts'
 import type { ReaderEvent } from '../../canonical/stream.ts'
 import { parseEmbeddedError } from '../../errors/parse.ts'
@@ -18,10 +19,12 @@ import { createMessageReader } from './stream-messages.ts'
 
 /**
  * Reads events about items. An event may be missing if a later one repeats its content; the shortest stream is one event with the whole response.
+ * A response that begins anew is an error.
  */
 export function createReader(context: ReadContext, emit: (event: ReaderEvent) => void): StreamReader {
   const items = createItemRegistry()
   const parser = createOutputParser(context)
+  const starts = new AnswerStarts()
   let next = 0
 
   function start(part: AssistantPart): number {
@@ -42,6 +45,8 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     const response = isObject(event.response) ? event.response : undefined
     switch (type) {
       case 'response.created':
+        if (starts.start(response?.id) === 'anew') return emit({ type: 'error', error: begunAnew })
+        return response && begin(response)
       case 'response.queued':
       case 'response.in_progress':
         return response && begin(response)
@@ -81,6 +86,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 
   function open(place: unknown, kind: unknown): ItemReader | undefined {
     if (kind === undefined) return undefined // the event is not about an item
+    starts.content()
     const reader = createItemReader(kind, { ...context, parser, start }, emit)
     items.add(place, kind, reader)
     return reader

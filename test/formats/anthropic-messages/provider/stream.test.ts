@@ -167,12 +167,17 @@ const table: Record<string, [events: object[], parts: string[], finish?: string]
     ],
     ['search "cats" found https://a: ', 'text: a'],
   ],
-  'a second start between the blocks': [
+  'a start again before the blocks': [
+    [begin, begin, start(0, TEXT), text(0, 'a'), stop(0), finish('end_turn'), end],
+    ['text: a'],
+  ],
+  'a start again between the blocks': [
     [
       ...[begin, start(0, TEXT), text(0, 'a'), stop(0), begin],
       ...[start(1, TEXT), text(1, 'b'), stop(1), finish('end_turn'), end],
     ],
-    ['text: a', 'text: b'],
+    ['text: a'],
+    'error',
   ],
   'a message that is whole in its start': [[wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],
   'the same when it starts twice': [[wholeStart, wholeStart, end], ['text: a', 'f#a: {"x":1}'], 'tool-calls'],

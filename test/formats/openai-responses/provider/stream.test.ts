@@ -222,3 +222,12 @@ test('id, model and usage of a stream are read', () => {
   assert.is(events.filter(({ type }) => type === 'start').length, 1)
   assert.is(counted?.inputTokens, 3)
 })
+
+test('a response that begins anew after its first item ends with an error, and the call that was cut does not end', () => {
+  const { events } = read(created, added(call()), args('{"pa'), created, added(call()), args('{}'), completed())
+  assert.equal(
+    events.map(({ type }) => type),
+    ['start', 'part-start', 'part-delta', 'error'],
+  )
+  assert.match(JSON.stringify(events.at(-1)), /"UPSTREAM_CUT".*began its answer anew/)
+})

@@ -1,0 +1,29 @@
+import { converseTranslator } from '../../../../src/formats/bedrock-converse/translator.ts'
+import { createSequence } from '../../../../src/formats/canonical/sequence.ts'
+import type { StreamEvent } from '../../../../src/formats/canonical/stream.ts'
+import { assert, suite } from '../../../support/suite.ts'
+import { contexts } from '../../support/contexts.ts'
+
+const test = suite('reading a stream of Converse')
+
+const start = ['messageStart', { role: 'assistant' }] as const
+const call = ['contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { toolUseId: 'a', name: 'f' } } }] as const
+const piece = ['contentBlockDelta', { contentBlockIndex: 0, delta: { toolUse: { input: '{"a' } } }] as const
+const stop = ['messageStop', { stopReason: 'tool_use' }] as const
+
+function typesIn(...said: ReadonlyArray<readonly [event: string, payload: object]>) {
+  const { read } = contexts(converseTranslator, { format: 'bedrock-converse' })
+  const events: StreamEvent[] = []
+  const sequence = createSequence((event) => events.push(event))
+  const reader = converseTranslator.createReader(read, sequence.take)
+  for (const [event, payload] of said) reader.observe({ event, data: JSON.stringify(payload) })
+  reader.end()
+  sequence.end()
+  return events.map(({ type }) => type)
+}
+
+test('a message that begins anew ends with an error, and the call that was cut does not end', () =>
+  assert.equal(typesIn(start, call, piece, start, call, stop), ['start', 'part-start', 'part-delta', 'error']))
+
+test('a start that is repeated before any block changes nothing', () =>
+  assert.equal(typesIn(start, start, call, piece, stop), ['start', 'part-start', 'part-delta', 'part-end', 'end']))
