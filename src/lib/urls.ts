@@ -8,11 +8,12 @@ export function isOrigin(text: unknown): text is string {
 }
 
 /**
- * The name of a model as one segment of a path. Throws `INVALID_REQUEST` on a name that cannot be a segment: the empty name, one with half of
- * a surrogate pair, and `.` or `..`, also with dots that are encoded once or several times, since some servers decode a path twice.
+ * The name of a model as one segment of a path. Throws `INVALID_REQUEST` on a name that is no segment: an empty one, half of a surrogate
+ * pair, and one with `.` or `..` between its slashes or backslashes, also when these are encoded, however often, since some servers decode
+ * a path twice.
  */
 export function pathSegment(name: string): string {
-  if (name === '' || /\p{Cs}/u.test(name) || DOTS.test(name)) {
+  if (name === '' || /\p{Cs}/u.test(name) || DOT_SEGMENT.test(decoded(name))) {
     throw gatewayError('INVALID_REQUEST', {
       message: `The model name ${JSON.stringify(name)} cannot stand in the path of an address.`,
       data: { param: 'model' },
@@ -21,7 +22,11 @@ export function pathSegment(name: string): string {
   return encodeURIComponent(name)
 }
 
-const DOTS = /^(?:\.|%(?:25)*2e){1,2}$/i
+const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)/
+
+/** The text with its encoded dots, slashes and backslashes decoded. */
+const decoded = (text: string): string =>
+  text.replace(/%(?:25)*(?:2e|(2f|5c))/gi, (_, slash: unknown) => (slash ? '/' : '.'))
 
 /** The text without the character at its end, however often it is repeated there. Takes linear time, unlike a search for `/x+$/`. */
 export function withoutTrailing(text: string, character: string): string {
