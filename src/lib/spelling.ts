@@ -3,15 +3,16 @@ import leven from 'leven'
 /**
  * The `max` (default 3) candidates that `word` may be meant to be, best first; empty when none is near. Near are a candidate that contains
  * the word, best as the part after its last slash (`gpt-4o`: `openai/gpt-4o`), and one that differs by a few letters. Case does not matter.
- * Takes a few milliseconds for thousands of candidates.
+ * Takes a few milliseconds for thousands of candidates, whatever the word: of many that are much alike, only the first ones are compared.
  */
 export function nearest(word: string, candidates: Iterable<string>, max = 3): string[] {
   const wanted = word.trim().toLowerCase()
   if (wanted === '' || wanted.length > MAX_LENGTH) return []
   const best: Array<{ candidate: string; rank: number }> = []
+  const budget = { cells: MAX_CELLS }
   for (const candidate of new Set(candidates)) {
     const worst = best.length < max ? Number.POSITIVE_INFINITY : (best.at(-1)?.rank ?? 0)
-    const rank = rankOf(wanted, candidate.toLowerCase(), worst)
+    const rank = rankOf(wanted, candidate.toLowerCase(), { worst, budget })
     if (rank === undefined || rank >= worst) continue
     best.push({ candidate, rank })
     best.sort((a, b) => a.rank - b.rank)
@@ -25,15 +26,27 @@ const BEHIND_SLASH = 0.25
 const CONTAINED = 1.5
 const MAX_EDITS = 3
 
-/** The distance between the two words; `undefined` when it is too large, or not below `worst`. */
-function rankOf(word: string, candidate: string, worst: number): number | undefined {
+/** What comparing letter by letter may cost: each letter of one word with each of the other is a cell, of which 300,000 take a millisecond. */
+interface ComparedCells {
+  cells: number
+}
+
+const MAX_CELLS = 900_000
+
+interface RankTerms {
+  worst: number
+  budget: ComparedCells
+}
+
+/** The distance of the two; `undefined` when it is too large, or not below `worst`. */
+function rankOf(word: string, candidate: string, { worst, budget }: RankTerms): number | undefined {
   const part = candidate.slice(candidate.lastIndexOf('/') + 1)
   if (word === candidate) return 0
   if (word === part) return BEHIND_SLASH
   const allowed = Math.min(MAX_EDITS, Math.max(1, Math.floor(word.length / 3)), worst)
   const ranks = [
-    edits(word, candidate, allowed),
-    part === candidate ? Number.POSITIVE_INFINITY : edits(word, part, allowed) + BEHIND_SLASH,
+    edits(word, candidate, { allowed, budget }),
+    part === candidate ? Number.POSITIVE_INFINITY : edits(word, part, { allowed, budget }) + BEHIND_SLASH,
     contains(candidate, word) || contains(word, candidate) ? CONTAINED : Number.POSITIVE_INFINITY,
   ]
   const rank = Math.min(...ranks)
@@ -42,19 +55,40 @@ function rankOf(word: string, candidate: string, worst: number): number | undefi
 
 const contains = (whole: string, part: string) => part.length >= 3 && whole.includes(part)
 
-/** The Levenshtein distance, where two swapped neighbours count as one edit; infinite when it is more than `allowed`. */
-function edits(word: string, other: string, allowed: number): number {
+interface EditTerms {
+  allowed: number
+  budget: ComparedCells
+}
+
+/** The Levenshtein distance, where two swapped neighbours count as one edit; infinite when it is more than `allowed`, or the budget is spent. */
+function edits(word: string, other: string, { allowed, budget }: EditTerms): number {
   const most = Math.floor(allowed)
-  const distance = isSwapped(word, other) ? 1 : leven(word, other, { maxDistance: most + 1 }) // `leven` returns at most `maxDistance`
+  if (Math.abs(word.length - other.length) > most) return Number.POSITIVE_INFINITY
+  const [left, right] = withoutCommonEnds(word, other)
+  if (left.length === 2 && left[0] === right[1] && left[1] === right[0]) return 1
+  if (!sharesPiece(left, right, most + 1)) return Number.POSITIVE_INFINITY
+  budget.cells -= left.length * right.length
+  if (budget.cells < 0) return Number.POSITIVE_INFINITY
+  const distance = leven(left, right, { maxDistance: most + 1 }) // never returns more than this
   return distance > most ? Number.POSITIVE_INFINITY : distance
 }
 
-/** Do the words differ only in two neighbouring letters that are swapped? */
-function isSwapped(word: string, other: string): boolean {
-  if (word.length !== other.length) return false
-  let at = 0
-  while (at < word.length && word[at] === other[at]) at++
-  return at + 1 < word.length && other === word.slice(0, at) + word[at + 1] + word[at] + word.slice(at + 2)
+/** The words without the letters in which both begin or end, which do not change their distance. */
+function withoutCommonEnds(word: string, other: string): [string, string] {
+  const shorter = Math.min(word.length, other.length)
+  let start = 0
+  while (start < shorter && word[start] === other[start]) start++
+  let end = 0
+  while (end < shorter - start && word[word.length - 1 - end] === other[other.length - 1 - end]) end++
+  return [word.slice(start, word.length - end), other.slice(start, other.length - end)]
+}
+
+/** Is one of so many equal pieces of the word in the other? One edit changes one piece only, so that fewer edits leave one as it is. */
+function sharesPiece(word: string, other: string, pieces: number): boolean {
+  const size = Math.floor(word.length / pieces)
+  if (size === 0) return true
+  for (let nth = 0; nth < pieces; nth++) if (other.includes(word.slice(nth * size, (nth + 1) * size))) return true
+  return false
 }
 
 /** `Did you mean "a" or "b"?`, or `undefined` without names. */

@@ -1,5 +1,6 @@
 import { nearest } from '../../src/lib/spelling.ts'
-import { busyMs } from '../support/cpu-time.ts'
+import { busyMs, cpuMs } from '../support/cpu-time.ts'
+import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('nearest names')
@@ -38,4 +39,27 @@ test('5,000 candidates take milliseconds', () => {
   const before = busyMs()
   assert.is(nearest('provider-3/model-nam-3-instruct', candidates)[0], 'provider-3/model-name-3-instruct')
   assert.ok(busyMs() - before < 2_000)
+})
+
+const random = createRandom(7)
+const letters = (length: number) => Array.from({ length }, () => String.fromCharCode(97 + random.below(26))).join('')
+const shared = letters(180)
+const many = (nameAt: (at: number) => string) => Array.from({ length: 3_000 }, (_, at) => nameAt(at))
+
+for (const [what, word, candidates] of [
+  ['unlike all of the others', letters(200), many(() => `provider/${letters(190)}`)],
+  ['like each of the others in nearly all letters', `x${shared}99xx9`, many((at) => `p/${shared}${at + 10_000}`)],
+  ['of one letter', `b${'a'.repeat(190)}bbbb`, many((at) => `${'a'.repeat(190)}${at + 10_000}`)],
+  ['of the same letters', `q${'ba'.repeat(90)}cccc`, many(() => `p${'ab'.repeat(90)}${letters(4)}`)],
+  ['of a hundred letters', `x${shared.slice(0, 90)}99xx9`, many((at) => `p/${shared.slice(0, 90)}${at + 10_000}`)],
+  ['of usual length', 'openruter/vendor/modle-12x', many((at) => `openrouter/vendor/model-${at + 100}`)],
+] as const)
+  test(`a long name ${what}, among 3,000, takes at most 10 ms`, () => {
+    const times = Array.from({ length: 5 }, () => cpuMs(() => nearest(word, candidates)))
+    assert.ok(Math.min(...times) <= 10, `${times}`)
+  })
+
+test('a name among 3,000 that are much alike is still found', () => {
+  const names = many((at) => `openrouter/${shared.slice(0, 40)}-${at}`)
+  assert.is(nearest(`openrouter/${shared.slice(0, 39)}-2977`, names)[0], `openrouter/${shared.slice(0, 40)}-2977`)
 })

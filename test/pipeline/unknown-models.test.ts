@@ -1,4 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { busyMs } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 import type { ErrorAnswer } from './support/answers.ts'
 import { routing } from './support/asked.ts'
@@ -237,4 +238,24 @@ test('a combo without models says so, by an alias as well', async () => {
       await asked(name),
       `404 The model "${name}" cannot be reached: the combo "none" has no models. Give it some with PUT /api/combos/{id}.`,
     )
+})
+
+test('a long name that nobody has costs little more among 3,000 models than a short one', async () => {
+  const stem = 'an-internal-model-of-a-team-'.repeat(6)
+  const enabledModels = Array.from({ length: 3_000 }, (_, at) => `${stem}${at + 10_000}`)
+  const lab = { prefix: 'lab', baseUrl: 'http://lab.test/v1', enabledModels }
+  const { asked } = await routing({ connections: [{ provider: 'openai-compatible-lab', providerSpecificData: lab }] })
+
+  async function costOf(model: string) {
+    const costs: number[] = []
+    for (let times = 0; times < 6; times++) {
+      const before = busyMs()
+      assert.match(await asked(model), /^404 /)
+      costs.push(busyMs() - before)
+    }
+    return Math.min(...costs)
+  }
+
+  const [short, long] = [await costOf('q'), await costOf(`l-b/x${stem}99x9`)]
+  assert.ok(long - short <= 10, `${short} ms, then ${long} ms`)
 })
