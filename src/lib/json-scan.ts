@@ -62,6 +62,35 @@ export function scanTopLevel(text: string, names: readonly string[]): { spans: S
   return { spans, depth: deepest }
 }
 
+/** Does the text nest deeper than so many levels? It may be no JSON; it is read as far as that, and each level takes two characters. */
+export function nestsDeeper(text: string, levels: number): boolean {
+  if (text.length <= 2 * levels || !opensMore(text, levels)) return false
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at) - 1
+        break
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        if (++depth > levels) return true
+        break
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        depth--
+    }
+  }
+  return false
+}
+
+/** Has the text more opening braces and brackets than this, those within strings among them? Most texts have not, which is seen at once. */
+function opensMore(text: string, count: number): boolean {
+  let found = 0
+  for (const open of '{[')
+    for (let at = text.indexOf(open); at !== -1; at = text.indexOf(open, at + 1)) if (++found > count) return true
+  return false
+}
+
 const spanOf = (text: string, start: number, end: number): Span => ({
   start,
   end: start + text.slice(start, end).trimEnd().length,

@@ -5,7 +5,7 @@ import { endsTurn } from '../../formats/errors/empty.ts'
 import type { EmbeddedError, UpstreamFormat } from '../../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, encodeUtf8 } from '../../lib/bytes.ts'
 import type { ByteStream, UpstreamAnswer } from '../../lib/exchange.ts'
-import { isObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, isUnparsablyDeep, MAX_PARSED_DEPTH, tryParseJson } from '../../lib/json.ts'
 import { type SseEvent, sseFraming } from '../../lib/sse.ts'
 import { arrayEvents } from '../../lib/sse-array.ts'
 import { AnswerWithBody, type ProviderCall } from '../../upstream/provider-call.ts'
@@ -137,6 +137,8 @@ function asEvents(body: ByteStream, first: number | undefined, format?: Upstream
 
 /** The failure of a body that contains no JSON object. */
 function noJson(text: string): Failure {
+  if (isUnparsablyDeep(text))
+    return contentFailure(`The provider sent JSON that nests deeper than ${MAX_PARSED_DEPTH} levels.`)
   const isPage = text.trimStart().startsWith('<')
   const what = isPage
     ? 'a page instead of an answer. Check the base URL of the connection.'

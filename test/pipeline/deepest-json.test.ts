@@ -1,0 +1,64 @@
+import { wireFormats } from '../../src/lib/unions.ts'
+import { busyMs } from '../support/cpu-time.ts'
+import { assert, suite } from '../support/suite.ts'
+import { answers, catalog, connections, isParsed, nested, questions } from './support/deep-json.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('JSON that nests too deep to be parsed')
+
+/** Parsing so many levels takes a third of a second. */
+const DEEPEST = 800_000
+const deepest = `{"a":${'['.repeat(DEEPEST)}${']'.repeat(DEEPEST)}}`
+
+for (const [said, answer] of Object.entries(answers)) {
+  const [provider = ''] = said.split(',')
+  for (const client of wireFormats) {
+    for (const stream of [false, true]) {
+      test(`JSON of 800,000 levels in ${stream ? 'a stream' : 'a whole answer'} of ${said} costs a client of ${client} little time`, async () => {
+        const bodies: Response[] = []
+        const up = fakeUpstream(() => bodies.shift() ?? json({}))
+        const world = await openWorld({ fetch: up, catalog, connections })
+        const costs: number[] = []
+        for (let times = 0; times < 2; times++) {
+          const made = stream ? answer.stream(deepest) : answer.whole(deepest)
+          bodies.push(new Response(await made.arrayBuffer(), made))
+          const before = busyMs()
+          const response = await world.post(...questions[client](`${provider}/m`, stream))
+          const text = await response.text()
+          costs.push(busyMs() - before)
+          const isPassedOn = stream ? !isParsed(said, client, true) : said === 'chat' && !isParsed(said, client, false)
+          assert.is(/deeper than (?:64|10000) levels/.test(text), !isPassedOn, text.slice(0, 300))
+          assert.is(response.status, stream || isPassedOn ? 200 : 502)
+          assert.equal(world.told.errors, [])
+        }
+        assert.ok(Math.min(...costs) < 100, `${costs}`)
+      })
+    }
+
+    test(`JSON of 9,900 levels in an answer of ${said} is still read for a client of ${client}`, async () => {
+      const world = await openWorld({ fetch: fakeUpstream(() => answer.whole(nested(9_900))), catalog, connections })
+      const response = await world.post(...questions[client](`${provider}/m`, false))
+      assert.is(response.status, isParsed(said, client, false) ? 502 : 200)
+      await response.text()
+      assert.equal(world.told.errors, [])
+    })
+  }
+}
+
+test('JSON of 800,000 levels alone is no answer, and costs little time', async () => {
+  const deep = deepest.slice(5, -1)
+  const world = await openWorld({ fetch: fakeUpstream(() => json(deep)), catalog, connections })
+  for (const model of ['chat/m', 'responses/m', 'claude/m', 'bedrock/m']) {
+    const costs: number[] = []
+    for (let times = 0; times < 2; times++) {
+      const before = busyMs()
+      const response = await world.post(...questions['openai-chat'](model, false))
+      costs.push(busyMs() - before)
+      assert.is(response.status, 502)
+      const text = await response.text()
+      assert.match(text, /JSON that nests deeper than 10000 levels/)
+    }
+    assert.ok(Math.min(...costs) < 100, `${costs}`)
+  }
+})
