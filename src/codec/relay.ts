@@ -5,7 +5,7 @@ import type { ByteStream } from '../lib/exchange.ts'
 import { createEventSplitter } from '../lib/sse-split.ts'
 import { type StreamError, streamError } from './failure.ts'
 import type { Committed } from './response.ts'
-import { closeEvent, failedEvents, maySpeakOfErrors } from './stream-errors.ts'
+import { closeEvent, mayBeForeign, maySpeakOfErrors, seenEvents } from './stream-errors.ts'
 import { limitBytes } from './stream-limit.ts'
 import { StreamTail } from './tail.ts'
 
@@ -99,7 +99,11 @@ class PassedStream implements RelayedStream {
           throw quoted()
         }
         const events = this.#keep ? this.#keep(whole) : whole
-        if (maySpeakOfErrors(events)) return await this.#unlessFailed(events, whole)
+        if (this.#mayBeNoAnswer(events)) {
+          const seen = await this.#unlessFailed(events, whole)
+          if (seen.length > 0) return seen
+          continue
+        }
         this.#tail.add(whole)
         if (events.length > 0) return events
       }
@@ -168,15 +172,15 @@ class PassedStream implements RelayedStream {
     this.#phase = 'over'
     if (!parting) return undefined
     const { events, error } = parting
-    if (error) return concatBytes([events, encodeUtf8(this.#terms.format.errors.event(error, this.#state.place))])
-    if (maySpeakOfErrors(events)) return this.#unlessFailed(events, NOTHING)
-    return events.length > 0 ? events : undefined
+    const seen = this.#mayBeNoAnswer(events) ? await this.#unlessFailed(events, NOTHING) : events
+    if (error) return concatBytes([seen, encodeUtf8(this.#terms.format.errors.event(error, this.#state.place))])
+    return seen.length > 0 ? seen : undefined
   }
 
   /** The events for the client, up to an error event, whatever follows it, unless the answer was complete before. */
   async #unlessFailed(events: Uint8Array, whole: Uint8Array): Promise<Uint8Array> {
     const { format, answers, secrets, knownKeys } = this.#terms
-    const failed = await failedEvents(events, {
+    const { error, bytes } = await seenEvents(events, {
       format,
       answers,
       secrets: async () => [...secrets, ...(await knownKeys())],
@@ -186,11 +190,16 @@ class PassedStream implements RelayedStream {
       },
     })
     this.#tail.add(whole)
-    if (!failed) return events
+    if (!error) return bytes
     this.#body.cancel()
     this.#tail.observe()
-    this.#end('over', { error: failed.error })
-    return failed.bytes
+    this.#end('over', { error })
+    return bytes
+  }
+
+  /** May these whole events hold something else than the answer? */
+  #mayBeNoAnswer(events: Uint8Array): boolean {
+    return maySpeakOfErrors(events) || mayBeForeign(events, this.#terms.answers)
   }
 
   /** Shows the last events to the state of the stream. */

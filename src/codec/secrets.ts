@@ -1,6 +1,7 @@
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { awsCredentials, withoutCredentialShapes } from '../lib/credential-shapes.ts'
 import { settlesWithin } from '../lib/deadline.ts'
+import { withoutEncoded } from '../lib/encoded-texts.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../lib/exchange.ts'
 import { tryParseJson, tryParseShallow } from '../lib/json.ts'
 import type { ConnectionRecord } from '../store/store.ts'
@@ -145,9 +146,15 @@ const naming = (message: string, provider: string) =>
 export const redacted = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((rest, secret) => rest.replaceAll(secret, '[credential]'), text)
 
-/** The same for texts of failures, where also everything that looks like a credential is replaced. */
+/**
+ * The same for texts of failures, where also everything that looks like a credential is replaced, and what is one in base64, in hexadecimal or
+ * percent-encoded, whole or as a part.
+ */
 export const censored = (text: string, secrets: readonly string[]): string =>
-  withoutCredentialShapes(redacted(text, secrets))
+  withoutEncoded(withoutCredentialShapes(redacted(text, secrets)), (decoded) => quotes(decoded, secrets))
+
+const quotes = (text: string, secrets: readonly string[]) =>
+  secrets.some((secret) => text.includes(secret)) || withoutCredentialShapes(text) !== text
 
 /**
  * The body, unchanged when it quotes nothing. JSON can spell a credential differently, as with `\/`; then it is parsed and written anew.

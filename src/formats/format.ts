@@ -80,6 +80,8 @@ export interface UpstreamFormat {
 export interface AnswerReader {
   /** Is the body an answer? An empty one with a finish reason is. */
   isAnswer(answer: JsonObject): boolean
+  /** What an object lacks that is no answer, in words; default: anything at all. */
+  readonly needs?: string
   /**
    * Is the answer empty: has the model ended its turn normally, or without a finish reason, with no text, call, reasoning or refusal? An
    * answer that was cut or filtered is not empty, since its finish reason explains it.
@@ -91,6 +93,8 @@ export interface AnswerReader {
   usageOf(answer: unknown): TokenUsage | undefined
   /** Follows a stream: when it has begun for good, so that no other target is tried any more (`started`), its end, and its usage. */
   watchStream(): StreamState
+  /** Is this a whole event of an answer, as its bytes show? Some others pass, too. */
+  isOwnEvent(event: Uint8Array): boolean
   /** Is the answer put together from events where a provider streams without being asked? */
   readonly gathersEvents: boolean
 }
@@ -102,10 +106,12 @@ export function answersOf({ name, answers }: UpstreamFormat, operation: Operatio
   return reader
 }
 
-/** How the answers to a request for tokens are read: any JSON object will do. */
+/** How the answers to a request for tokens are read: any JSON object with a number of tokens will do. */
 export const countsLike = (answers: AnswerReader): AnswerReader => ({
   ...answers,
-  isAnswer: () => true,
+  isAnswer: (answer) =>
+    Object.entries(answer).some(([name, value]) => typeof value === 'number' && /tokens$/i.test(name)),
+  needs: 'a number of tokens',
   isEmpty: () => false,
   gathersEvents: false,
 })

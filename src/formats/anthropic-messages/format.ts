@@ -1,3 +1,4 @@
+import { createFinder } from '../../lib/bytes.ts'
 import { isObject } from '../../lib/json.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { isEmptyValue, isNormalEnd } from '../errors/empty.ts'
@@ -14,6 +15,7 @@ const answers: AnswerReader = {
   errorIn: (answer) => (isObject(answer) && !('content' in answer) ? embeddedError(answer.error) : undefined),
   usageOf: (answer) => (isObject(answer) ? messageUsage(answer.usage) : undefined),
   watchStream: createMessageStreamState,
+  isOwnEvent: createFinder(['"content_block_', '"message_start"', '"message_delta"', '"message_stop"', '"ping"']),
   gathersEvents: true,
 }
 

@@ -16,6 +16,7 @@ const answers: AnswerReader = {
   },
   usageOf: (answer) => (isObject(answer) ? converseUsage(answer.usage) : undefined),
   watchStream: createConverseStreamState,
+  isOwnEvent: () => true, // its streams are never passed through
   gathersEvents: true,
 }
 

@@ -1,3 +1,4 @@
+import { createFinder } from '../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { replaceSpans, scanTopLevel, withMember } from '../../lib/json-scan.ts'
 import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
@@ -18,6 +19,7 @@ const answers: AnswerReader = {
   usageOf: (answer) =>
     chunksOf(answer).reduce<ReturnType<typeof usageIn>>((last, chunk) => usageIn(chunk) ?? last, undefined),
   watchStream: createGeminiStreamState,
+  isOwnEvent: createFinder(['"candidates"', '"usageMetadata"', '"promptFeedback"']),
   gathersEvents: true,
 }
 

@@ -1,3 +1,4 @@
+import { createFinder } from '../../lib/bytes.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { withMember } from '../../lib/json-scan.ts'
 import { embeddedError } from '../errors/embedded.ts'
@@ -39,6 +40,7 @@ const answers: AnswerReader = {
   errorIn: (answer) => (isObject(answer) ? embeddedError(errorInAnswer(answer)) : undefined),
   usageOf: (answer) => (isObject(answer) ? chatUsage(answer.usage) : undefined),
   watchStream: createChatStreamState,
+  isOwnEvent: createFinder(['"choices"', '[DONE]']),
   gathersEvents: true,
 }
 

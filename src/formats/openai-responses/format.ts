@@ -1,3 +1,4 @@
+import { createFinder } from '../../lib/bytes.ts'
 import { isObject } from '../../lib/json.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
@@ -21,6 +22,7 @@ const answers: AnswerReader = {
       : undefined,
   usageOf: (answer) => (isObject(answer) ? responseUsage(answer.usage) : undefined),
   watchStream: createResponseStreamState,
+  isOwnEvent: createFinder(['"response.', '[DONE]']),
   gathersEvents: true,
 }
 

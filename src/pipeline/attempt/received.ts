@@ -1,7 +1,7 @@
-import { answerTooLarge, emptyAnswer } from '../../codec/failure.ts'
+import { answerTooLarge, contentFailure, emptyAnswer } from '../../codec/failure.ts'
 import type { Committed, FailedResponse, ReceivedResponse, WholeResponse } from '../../codec/response.ts'
 import { endsTurn, hasText } from '../../formats/errors/empty.ts'
-import type { EmbeddedError } from '../../formats/format.ts'
+import type { AnswerReader, EmbeddedError } from '../../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, readAll } from '../../lib/bytes.ts'
 import { type ByteStream, NO_BYTES, type UpstreamAnswer } from '../../lib/exchange.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
@@ -26,11 +26,15 @@ export function objectIn(
   if (!isObject(json)) return undefined
   const error = answers.errorIn(json)
   if (error) return readEmbeddedError(error, head, expected)
-  if (!answers.isAnswer(json)) return { kind: 'failure', failure: emptyAnswer }
+  if (!answers.isAnswer(json)) return { kind: 'failure', failure: noAnswer(answers) }
   const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage: answers.usageOf(json) }
   const isEmpty = !hasText(text) && answers.isEmpty(json)
   return isEmpty ? { kind: 'failure', failure: emptyAnswer, empty: whole } : whole
 }
+
+/** The failure of a JSON object that is no answer. */
+const noAnswer = ({ needs }: AnswerReader) =>
+  needs === undefined ? emptyAnswer : contentFailure(`The provider sent an answer without ${needs}.`)
 
 /** Why a stream is not an answer. */
 export interface NotCommitted extends EmbeddedError {

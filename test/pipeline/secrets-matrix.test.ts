@@ -1,0 +1,176 @@
+import { wireFormats } from '../../src/lib/unions.ts'
+import { exceptionFrame } from '../formats/support/event-stream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { forms, OTHER, OWN, openQuoting, questions, SHAPE, shown, starts } from './support/quoting.ts'
+import { type End, json } from './support/upstream.ts'
+
+const test = suite('no error of any kind shows a key, whatever the client and the provider speak')
+
+const data = (value: unknown, event?: string) =>
+  `${event ? `event: ${event}\n` : ''}data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`
+
+/** Bodies of errors as vendors, gateways and frameworks write them. */
+const bodies: Record<string, (words: string) => unknown> = {
+  openai: (message) => ({ error: { message, type: 'invalid_request_error', param: null, code: 'invalid_api_key' } }),
+  anthropic: (message) => ({ type: 'error', error: { type: 'invalid_request_error', message }, request_id: null }),
+  google: (message) => ({
+    error: { code: 400, message, status: 'INVALID_ARGUMENT', details: [{ metadata: message }] },
+  }),
+  'an array of google': (message) => [{ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }],
+  vllm: (message) => ({ object: 'error', message, type: 'BadRequestError', param: null, code: 400 }),
+  'a status and a message': (message) => ({ status: 400, message }),
+  'a status and words': (message) => ({ statusCode: 400, error: 'Bad Request', message }),
+  'a problem': (detail) => ({ type: 'about:blank', title: 'Bad Request', status: 400, detail }),
+  details: (msg) => ({ detail: [{ loc: ['header', 'x-api-key'], msg, input: msg }] }),
+  'a response that failed': (message) => ({
+    type: 'response.failed',
+    response: { id: 'r1', status: 'failed', output: [], error: { code: 'server_error', message } },
+  }),
+  'a chunk of chat completions': (content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+  'a delta of messages': (text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+  'a delta of responses': (delta) => ({ type: 'response.output_text.delta', output_index: 0, content_index: 0, delta }),
+  'a chunk of google': (text) => ({ candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0 }] }),
+  'a text': (words) => words,
+}
+
+/** The bodies that are content in a format, and no error: what a model says stays as it is. */
+const contentOf: Record<string, string> = {
+  chat: 'a chunk of chat completions',
+  claude: 'a delta of messages',
+  responses: 'a delta of responses',
+  google: 'a chunk of google',
+}
+
+const formatOf: Record<string, string> = {
+  chat: 'openai-chat',
+  responses: 'openai-responses',
+  claude: 'anthropic-messages',
+  google: 'gemini',
+}
+
+/** The places that are tried where a stream is translated, so that no byte of it is passed on. */
+const TRANSLATED: ReadonlySet<string> = new Set([
+  ...['an event', 'an event named error', 'JSON alone', 'an event without an end, in a stream that breaks off'],
+])
+
+/** The bodies that also quote the key of the call alone, at which a stream that is passed through ends. */
+const OF_OWN: ReadonlySet<string> = new Set(['openai', 'a status and a message', 'a text'])
+
+/** How a body stands in a stream, and how the stream goes on behind it. */
+const places: Record<string, (body: unknown) => [text: string, end?: End]> = {
+  'an event': (body) => [data(body)],
+  'an event named error': (body) => [data(body, 'error')],
+  'an event with another name': (body) => [data(body, 'failure')],
+  'an event with escapes': (body) => [data(escaped(body))],
+  'an event without an end': (body) => [data(body).trimEnd()],
+  'an event without an end, in a stream that breaks off': (body) => [data(body).trimEnd(), 'error'],
+  'half an event in a stream that breaks off': (body) => [data(body).trimEnd().slice(0, -1), 'error'],
+  'an event, and a stream that breaks off': (body) => [data(body), 'error'],
+  'JSON alone': (body) => [`${plain(body)}\n\n`],
+  'JSON alone without an end': (body) => [plain(body)],
+  'JSON alone with escapes': (body) => [`${escaped(body)}\n\n`],
+  'an answer of HTTP': (body) => [`HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\n\r\n${plain(body)}\r\n\r\n`],
+  'a comment': (body) => [`: ${plain(body)}\n\n`],
+  'an event behind the end of another': (body) => [`${data({ error: { message: 'first' } })}${data(body)}`],
+}
+
+const plain = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body))
+const escaped = (body: unknown) =>
+  typeof body === 'string' ? body : JSON.stringify(body).replaceAll('/', '\\/').replaceAll('k', '\\u006b')
+
+const words = (quoted: string) => `Incorrect API key provided: ${quoted}. Find yours at https://vendor.test/keys`
+
+for (const provider of Object.keys(starts)) {
+  if (provider === 'bedrock') continue
+  for (const client of wireFormats) {
+    test(`an error body in a stream of ${provider} for a client of ${client}`, async () => {
+      const world = await openQuoting()
+      for (const [what, bodyWith] of Object.entries(bodies)) {
+        if (contentOf[provider] === what) continue
+        for (const [how, place] of Object.entries(places)) {
+          if (formatOf[provider] !== client && !TRANSLATED.has(how)) continue
+          for (const keys of OF_OWN.has(what) ? [[OTHER, SHAPE], [OWN]] : [[OTHER, SHAPE]]) {
+            const [text, end] = place(bodyWith(words(keys.join(' '))))
+            world.quote(() => [...(starts[provider]?.() ?? []), text], end)
+            const response = await world.post(...questions[client](`${provider}/m`, true))
+            assertHidden(await shown(world, response), keys, `${what}, ${how}`)
+          }
+        }
+      }
+    })
+  }
+}
+
+for (const client of wireFormats) {
+  for (const provider of Object.keys(starts)) {
+    test(`an error of ${provider} by its status or in a 200, for a client of ${client}`, async () => {
+      const world = await openQuoting()
+      for (const stream of [false, true, 'count'] as const) {
+        for (const status of [200, 400]) {
+          for (const [what, bodyWith] of Object.entries(bodies)) {
+            if (contentOf[provider] === what) continue
+            const keys = [OWN, OTHER, SHAPE]
+            const body = bodyWith(words(keys.join(' ')))
+            for (const text of status === 400 ? [plain(body), escaped(body)] : [plain(body)]) {
+              world.quote(() => json(text, status, { 'x-debug': OWN, 'x-other': OTHER, 'x-shape': SHAPE }))
+              const response = await world.post(...questions[client](`${provider}/m`, stream))
+              assertHidden(await shown(world, response), keys, `${what}, ${status}, ${stream}`)
+            }
+          }
+        }
+      }
+    })
+  }
+}
+
+function assertHidden(all: string, keys: readonly string[], what: string) {
+  for (const key of keys) assert.not.ok(all.includes(key), `${what}: ${key} in ${all.slice(0, 3_000)}`)
+}
+
+for (const [name, spelt] of Object.entries(forms)) {
+  test(`a key in ${name}, in answers, hooks, logs and health`, async () => {
+    const world = await openQuoting()
+    for (const key of [OWN, OTHER, SHAPE]) {
+      const quoted = spelt(key)
+      const claim = words(quoted)
+      for (const provider of ['chat', 'claude', 'bedrock']) {
+        for (const client of ['openai-chat', 'anthropic-messages'] as const) {
+          for (const kind of ['openai', 'anthropic', 'a status and a message']) {
+            const body = bodies[kind]?.(claim)
+            for (const status of [200, 500]) {
+              world.quote(() => json(plain(body), status, { 'x-debug': quoted }))
+              const response = await world.post(...questions[client](`${provider}/m`, false))
+              assertHidden(await shown(world, response), [quoted], `${kind}, ${status}`)
+            }
+            const frame = provider === 'bedrock' ? exceptionFrame('internalServerException', claim) : data(body)
+            world.quote(() => [...(starts[provider]?.() ?? []), frame])
+            const response = await world.post(...questions[client](`${provider}/m`, true))
+            assertHidden(await shown(world, response), [quoted], `${kind} in a stream of ${provider}`)
+          }
+        }
+      }
+    }
+  })
+}
+
+for (const [name, spelt] of Object.entries({ 'its own form': (key: string) => key, ...forms })) {
+  test(`a key in ${name} in the error of a connection that fails`, async () => {
+    const world = await openQuoting()
+    for (const key of [OWN, OTHER, SHAPE]) {
+      const quoted = spelt(key)
+      for (const thrown of [
+        new TypeError(`Headers.append: "Bearer ${quoted}" is an invalid header value.`),
+        Object.assign(new TypeError('fetch failed'), { cause: new Error(`proxy refused ${quoted}`) }),
+        Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(quoted), { code: quoted }) }),
+        new Error(quoted),
+        quoted,
+      ]) {
+        world.quote(() => {
+          throw thrown
+        })
+        const response = await world.post(...questions['openai-chat']('chat/m', false))
+        assertHidden(await shown(world, response), [quoted], String(thrown))
+      }
+    }
+  })
+}
