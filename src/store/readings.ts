@@ -80,7 +80,14 @@ function kindOf(value: unknown): string {
 const readKey: Reader<KeyRecord> = (stored) => {
   if (!isName(stored.id)) return 'has no "id"'
   return readAs<KeyRecord>(
-    byRules(stored, { name: text, isActive: active, createdAt: time, sealedKey: text, sha256: optionalText }),
+    byRules(stored, {
+      name: text,
+      isActive: active,
+      createdAt: time,
+      sealedKey: text,
+      sha256: optionalText,
+      mac: optionalText,
+    }),
   )
 }
 

@@ -123,6 +123,22 @@ async function afterChange(prefix: keyof typeof kinds, change: object) {
   return { ...(await (await looking(storage, key))()), storage, where }
 }
 
+for (const mac of [null, 5, true, [], {}])
+  test(`a damaged record in the storage is reported with its place: a key whose proof is ${JSON.stringify(mac)}`, async () => {
+    const storage = memoryStorage()
+    const before = await openWorld({ storage })
+    await before.api.keys.create({ name: 'hurt' })
+    const [stored] = await storage.list('keys/')
+    const envelope: Envelope = JSON.parse(stored?.value ?? '')
+    Object.assign(envelope.record, { mac })
+    await storage.set(stored?.key ?? '', JSON.stringify(envelope))
+    const { api, told } = await openWorld({ storage, connections: [] })
+    assert.is((await api.keys.list()).keys.length, 1)
+    const ofKey = told.errors.map(String).filter((error) => error.includes(stored?.key ?? ''))
+    assert.is(ofKey.length, 1, String(told.errors))
+    assert.match(ofKey[0] ?? '', /of the storage is damaged: "mac" is/)
+  })
+
 test('a damaged record in the storage whose kind is null is read as one of the kind llm', async () => {
   const { ids, errors } = await afterChange('combos/', { kind: null })
   assert.ok(ids.includes('hurt'))
