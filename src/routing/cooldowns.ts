@@ -140,6 +140,7 @@ export function createCooldowns(
     if (record.retryAt !== undefined && until <= Math.max(now, record.retryAt)) return
     record.retryAt = until
     record.isAsked = failure.retryAfterMs !== undefined
+    record.isCertain = isEvident(failure) || failureRules[failure.class].cooldown?.starts === 'at-once'
     record.cooledIn = nextOrder()
     record.reason = failure.class
     record.message = failure.message.slice(0, MAX_MESSAGE)
@@ -165,7 +166,7 @@ export function createCooldowns(
     const record = records.recordAt(target, 'connection', combo)
     record.models.add(target.model)
     const isEnough = record.models.size > 1 && isOut(countsOf(target, 'connection'), terms)
-    count(record, { ...failure, retryAfterMs: undefined }, { backOff: ofTerms, isEnough })
+    count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: ofTerms, isEnough })
   }
 
   function countForProvider(target: HealthTarget, failure: FailedCall) {
@@ -175,7 +176,7 @@ export function createCooldowns(
     const isOfMany = record.models.size > 1 || record.models.has(ANY_MODEL) // one failing model must not affect other models
     const isWide = isOfMany && record.connections.size >= PROVIDER_CONNECTIONS
     const isEnough = isWide && isOut(countsOf(target, 'provider'), terms)
-    count(record, { ...failure, retryAfterMs: undefined }, { backOff: ofProviders, isEnough })
+    count(record, { ...failure, retryAfterMs: undefined, isCertain: false }, { backOff: ofProviders, isEnough })
   }
 
   return {

@@ -79,6 +79,8 @@ export interface HealthRecord {
   retryAt?: number
   /** Has the provider asked to wait until `retryAt`? */
   isAsked?: boolean
+  /** Is it certain that another call would fail as well, whoever makes it, or did failures of some requests only add up? */
+  isCertain?: boolean
   /** When its cooldown began or was extended: a number in the order of all calls and cooldowns. */
   cooledIn: number
   /** Did streams break off? Then the beginning of another stream is no sign of recovery. */
@@ -92,7 +94,10 @@ export interface HealthRecord {
 /** The health records, in memory; at most 1,000. */
 export interface HealthRecords {
   isEmpty(): boolean
-  /** The records that apply to a target, for all requests and for those of `combo`: at most one for each level. */
+  /**
+   * The records that apply to a target: at most one for each level of those for all requests, and of those of `combo`. Of the former, a combo
+   * with terms of its own has those alone that are certain.
+   */
   recordsOf(target: HealthTarget, combo?: string): HealthRecord[]
   /** The record of one level, created if there is none. */
   recordAt(target: HealthTarget, level: HealthRecord['level'], combo?: string): HealthRecord
@@ -149,7 +154,9 @@ export function createHealthRecords(): HealthRecords {
 
   const recordsOf = (target: HealthTarget, combo?: string) => {
     const forAll = levels.flatMap((level) => read(target, level) ?? [])
-    return combo === undefined ? forAll : [...forAll, ...levels.flatMap((level) => read(target, level, combo) ?? [])]
+    if (combo === undefined) return forAll
+    const certain = forAll.filter(({ isCertain, refusedTo }) => isCertain || refusedTo.size > 0)
+    return [...certain, ...levels.flatMap((level) => read(target, level, combo) ?? [])]
   }
 
   return {

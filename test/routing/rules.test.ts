@@ -59,6 +59,35 @@ test('a combo’s own health terms judge its own requests, and no others', async
   )
 })
 
+test('a combo with health terms of its own is not held back by what other requests have failed at by chance', async () => {
+  const { down, ask } = await failing({
+    combos: { chain: models, deep: ['one/other', 'two/m'], own: { models, health: { minCalls: 2 } } },
+  })
+  down.one = refused(503)
+  for (const combo of ['chain', 'deep']) for (let at = 0; at < 12; at++) await ask(combo)
+  assert.is(await ask('chain'), passedOver, 'the model, and its provider or connection')
+  assert.is(await ask('own'), called)
+  delete down.one
+  assert.is(await ask('own'), '200 one/m=200')
+  assert.is(await ask('chain'), passedOver, 'which the answer to the combo does not end')
+})
+
+test('a combo with health terms of its own is held back by what is certain, and its answers end that', async () => {
+  const { down, ask, pass } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
+  for (const [status, reason] of [
+    [401, 'credentials'],
+    [429, 'rate-limit'],
+  ] as const) {
+    down.one = refused(status)
+    await ask('chain')
+    assert.is(await ask('own'), `200 one/m=skipped:${reason}, two/m=200`)
+    delete down.one
+    pass(3_600_000)
+    assert.is(await ask('own'), '200 one/m=200')
+    assert.is(await ask('chain'), '200 one/m=200')
+  }
+})
+
 test('a key that is refused to the requests of a combo with health terms of its own is refused to all', async () => {
   const { down, ask } = await failing({ combos: { chain: models, own: { models, health: { minCalls: 9 } } } })
   down.one = refused(401)
