@@ -21,38 +21,24 @@ export interface ClientOptions {
   clock?: Clock
 }
 
-/** The operations that exist in process only. */
-interface InProcess {
-  keys: 'put'
-  combos: 'put'
-  connections: 'put'
-  customModels: 'put'
-}
-
-/** The operations of `gateway.api` that are served over HTTP. */
-type Served<Input = never> = {
-  [Resource in keyof Management]: Resource extends keyof InProcess
-    ? Omit<Management<Input>[Resource], InProcess[Resource]>
-    : Management<Input>[Resource]
-}
-
 /**
  * The management operations of a gateway over HTTP: the members of `gateway.api` with the same arguments and results. Each rejects with a
  * `ClientError`. `settings.update` removes a trailing `/v1` and slashes from `cloudUrl`, and `cloud.disable` sends `sync` first. `Input` is
  * accepted besides the typed input, and validated by the gateway; default: nothing.
  */
-export type Client<Input = never> = Omit<Served<Input>, 'cloud'> & {
-  cloud: Omit<Served<Input>['cloud'], 'disable'> & {
+export type Client<Input = never> = Omit<Management<Input>, 'cloud'> & {
+  cloud: Omit<Management<Input>['cloud'], 'disable'> & {
     /** Sends `sync` first. When that fails, `disable` is sent all the same, and `syncError` has the reason. */
     disable(input?: DisableCloud | Input): Promise<DisabledCloud>
   }
 }
 
 /** The route of every operation; a missing one does not compile. */
-const routes: ClientRoutes<Served> = {
+const routes: ClientRoutes<Management> = {
   keys: {
     list: 'GET /api/keys',
     create: 'POST /api/keys',
+    put: 'PUT /api/keys',
     get: 'GET /api/keys/:id',
     update: 'PUT /api/keys/:id',
     delete: 'DELETE /api/keys/:id',
@@ -64,6 +50,7 @@ const routes: ClientRoutes<Served> = {
   combos: {
     list: 'GET /api/combos',
     create: 'POST /api/combos',
+    put: 'PUT /api/combos',
     get: 'GET /api/combos/:id',
     update: 'PUT /api/combos/:id',
     delete: 'DELETE /api/combos/:id',
@@ -71,6 +58,7 @@ const routes: ClientRoutes<Served> = {
   connections: {
     list: 'GET /api/connections',
     create: 'POST /api/connections',
+    put: 'PUT /api/connections',
     get: 'GET /api/connections/:id',
     update: 'PUT /api/connections/:id',
     delete: 'DELETE /api/connections/:id',
@@ -79,6 +67,7 @@ const routes: ClientRoutes<Served> = {
   customModels: {
     list: 'GET /api/models/custom',
     create: 'POST /api/models/custom',
+    put: 'PUT /api/models/custom',
     delete: 'DELETE /api/models/custom/:providerAlias/:id+',
   },
   aliases: {
@@ -126,7 +115,7 @@ export function createClient(options: ClientOptions): Client {
     (route: ClientRoute | ClientAction) =>
     async (...args: unknown[]) =>
       send(requestOf(route, args))
-  const served = mapRoutes(routes, call) as Served // the table has a route for each operation
+  const served = mapRoutes(routes, call) as Management // the table has all of its operations
   return {
     ...served,
     settings: { ...served.settings, update: updateWithCloudUrl(served.settings) },

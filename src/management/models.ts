@@ -129,13 +129,9 @@ export interface CustomModelOperations<Input = never> {
   delete(providerAlias: string, id: string): Promise<{ success: true }>
 }
 
-const newModel = closed({
-  id: fields.modelInPath,
-  type: v.exactOptional(fields.kind),
-  providerAlias: fields.nameInPath,
-})
+const model = { id: fields.modelInPath, type: v.exactOptional(fields.kind), providerAlias: fields.nameInPath }
 
-export const customModelInputs = { create: newModel, put: newModel }
+export const customModelInputs = { create: closed(model), put: closed(model) }
 
 export function createCustomModelOperations({
   store: { customModels },

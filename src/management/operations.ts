@@ -67,9 +67,6 @@ interface HttpOperation {
 export const takesBody = ({ method, hasBody }: Pick<HttpOperation, 'method' | 'hasBody'>): boolean =>
   hasBody !== false && method !== 'GET' && method !== 'DELETE'
 
-/** An operation that hosts call in process and that has no route. */
-const IN_PROCESS = 'in process'
-
 type Call = (...args: never) => unknown
 type Last<Args extends readonly unknown[]> = Args extends readonly [...unknown[], infer Input] ? Input : undefined
 /** Does the operation have an input besides the parameters of its path? */
@@ -79,7 +76,6 @@ type Way<Operation extends Call> =
     ? { method: 'POST' | 'PUT' | 'PATCH'; hasBody?: never }
     : { method: 'GET' | 'DELETE'; hasBody?: never } | { method: 'POST'; hasBody: false }
 type Row<Operation extends Call> =
-  | typeof IN_PROCESS
   | (HttpOperation & Way<Operation> & { action?: never })
   | (HttpOperation & { method: 'POST'; action: string })
 type Rows<Resource> = Resource extends Call
@@ -110,7 +106,7 @@ export const operations: { readonly [Resource in keyof Management]: Rows<Managem
     get: { method: 'GET', path: '/api/keys/:id', failure: 'Failed to fetch key' },
     update: { method: 'PUT', path: '/api/keys/:id', failure: 'Failed to update key' },
     delete: { method: 'DELETE', path: '/api/keys/:id', failure: 'Failed to delete key' },
-    put: IN_PROCESS,
+    put: { method: 'PUT', path: '/api/keys', failure: 'Failed to put key' },
   },
   settings: {
     get: { method: 'GET', path: '/api/settings', failure: 'Failed to fetch settings' },
@@ -122,7 +118,7 @@ export const operations: { readonly [Resource in keyof Management]: Rows<Managem
     get: { method: 'GET', path: '/api/combos/:id', failure: 'Failed to fetch combo' },
     update: { method: 'PUT', path: '/api/combos/:id', failure: 'Failed to update combo' },
     delete: { method: 'DELETE', path: '/api/combos/:id', failure: 'Failed to delete combo' },
-    put: IN_PROCESS,
+    put: { method: 'PUT', path: '/api/combos', failure: 'Failed to put combo' },
   },
   connections: {
     list: { method: 'GET', path: '/api/connections', failure: 'Failed to fetch connections' },
@@ -130,7 +126,7 @@ export const operations: { readonly [Resource in keyof Management]: Rows<Managem
     get: { method: 'GET', path: '/api/connections/:id', failure: 'Failed to fetch connection' },
     update: { method: 'PUT', path: '/api/connections/:id', failure: 'Failed to update connection' },
     delete: { method: 'DELETE', path: '/api/connections/:id', failure: 'Failed to delete connection' },
-    put: IN_PROCESS,
+    put: { method: 'PUT', path: '/api/connections', failure: 'Failed to put connection' },
     discover: {
       method: 'POST',
       path: '/api/connections/:id/models',
@@ -146,7 +142,7 @@ export const operations: { readonly [Resource in keyof Management]: Rows<Managem
       path: '/api/models/custom/:providerAlias/:id+',
       failure: 'Failed to delete custom model',
     },
-    put: IN_PROCESS,
+    put: { method: 'PUT', path: '/api/models/custom', failure: 'Failed to put custom model' },
   },
   aliases: {
     list: { method: 'GET', path: '/api/models/aliases', failure: 'Failed to fetch aliases' },
@@ -194,9 +190,11 @@ export interface ServedOperation extends HttpOperation {
 
 /** The operations that are served over HTTP, in the order of the table. */
 export function servedOperations(): ServedOperation[] {
-  return allOperations().flatMap(({ row, names }) =>
-    row === IN_PROCESS ? [] : [{ ...row, names, of: (api: Management<unknown>) => callOf(api, names) }],
-  )
+  return allOperations().map(({ row, names }) => ({
+    ...row,
+    names,
+    of: (api: Management<unknown>) => callOf(api, names),
+  }))
 }
 
 /** `gateway.api` before the code of the operations is loaded: each call of any of them asks for it. */
@@ -227,14 +225,12 @@ function allOperations(rows: TableRows = operations, before: readonly string[] =
 
 interface Place {
   names: readonly string[]
-  row: AnyRow
+  row: HttpOperation
 }
-
-type AnyRow = typeof IN_PROCESS | HttpOperation
 
 /** The table without its types: a resource may have resources of its own. */
 interface TableRows {
-  readonly [name: string]: AnyRow | TableRows
+  readonly [name: string]: HttpOperation | TableRows
 }
 
-const isRow = (rows: AnyRow | TableRows): rows is AnyRow => typeof rows === 'string' || typeof rows.path === 'string'
+const isRow = (rows: HttpOperation | TableRows): rows is HttpOperation => typeof rows.path === 'string'

@@ -71,7 +71,17 @@ table('the operations of a client have the types of gateway.api', () => {
   const likeApi: Client = api // neither line compiles when an argument or a result differs
   const ofClient: Pick<
     Management,
-    'settings' | 'aliases' | 'providers' | 'health' | 'damagedRecords' | 'explain' | 'cloud'
+    | 'keys'
+    | 'combos'
+    | 'connections'
+    | 'customModels'
+    | 'settings'
+    | 'aliases'
+    | 'providers'
+    | 'health'
+    | 'damagedRecords'
+    | 'explain'
+    | 'cloud'
   > = client
   assert.type(likeApi.keys.list, 'function')
   assert.type(ofClient.cloud.sessions.revoke, 'function')
@@ -133,6 +143,17 @@ for (const basePath of ['', '/tools/ai']) {
       await client.customModels.create({ providerAlias: 'one', id: 'vendor/large?v=1' })
       await same(client.customModels.list(), api.customModels.list())
       assert.equal(await client.customModels.delete('one', 'vendor/large?v=1'), { success: true })
+
+      const value = `sbx_${'own-value-of-the-host_'.repeat(2)}`
+      assert.is((await client.keys.put({ id: 'app', name: 'app', key: value })).key.key, value)
+      assert.is((await client.keys.put({ id: 'app', name: 'app', isActive: false })).key.isActive, false)
+      await same(client.keys.get('app'), api.keys.get('app'))
+      assert.is((await client.connections.put({ id: 'main', provider: 'openai', prefix: 'work' })).id, 'main')
+      await same(client.connections.get('main'), api.connections.get('main'))
+      const put = await client.combos.put({ name: 'seeded', models: ['one/a'] })
+      assert.is((await client.combos.put({ name: 'seeded', strategy: 'random' })).id, put.id)
+      await same(client.combos.get(put.id), api.combos.get(put.id))
+      assert.is((await client.customModels.put({ providerAlias: 'one', id: 'a', type: 'tts' })).type, 'tts')
 
       assert.is((await client.aliases.set({ alias: 'quick', model: 'one/a' })).alias, 'quick')
       await same(client.aliases.list(), api.aliases.list())

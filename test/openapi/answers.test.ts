@@ -80,6 +80,11 @@ test('each operation resolves to what is described', async () => {
   await ask('GET', '/api/models/aliases')
   await ask('DELETE', '/api/models/aliases/a/b')
 
+  await ask('PUT', '/api/keys', { name: 'seeded' })
+  await ask('PUT', '/api/connections', { id: 'seeded', provider: 'openai' })
+  await ask('PUT', '/api/models/custom', { providerAlias: 'one', id: 'vendor/new' })
+  await ask('PUT', '/api/combos', { name: 'seeded', models: ['openai/gpt-5-mini'] })
+
   await ask('GET', '/api/providers')
   await ask('GET', '/api/providers/openai')
   await ask('PUT', '/api/providers/openai', { strategy: 'round-robin', stickyLimit: 3 })

@@ -14,6 +14,10 @@ const words = (summary: string, description?: string, errors?: readonly number[]
 
 const IN_PLACE = 'Absent members stay as they are, and `null` removes one.'
 
+const KEPT =
+  'Absent members stay as they are. Writes nothing when nothing would change, so that it may be sent at each start.'
+const PUT = `Found by its \`id\`, or without one by its name. ${KEPT}`
+
 /** Statuses of operations on cloud mode: cloud mode does not allow the operation, the proxy fails, it takes too long. */
 const CLOUD_ERRORS = [409, 502, 504]
 
@@ -21,6 +25,7 @@ const CLOUD_ERRORS = [409, 502, 504]
 export const operationWords: Readonly<Record<string, Words>> = {
   'keys.list': words('List the API keys', 'In the order of their creation, each with its value.'),
   'keys.create': words('Create an API key', 'The answer has the value of the key as `key`.'),
+  'keys.put': words('Create or change an API key', `${PUT} \`key\` is a value of your own.`),
   'keys.get': words('Get an API key'),
   'keys.update': words('Rename, pause or resume an API key', 'Takes effect with the next request.'),
   'keys.delete': words('Delete an API key', 'The key opens nothing from then on.'),
@@ -32,6 +37,7 @@ export const operationWords: Readonly<Record<string, Words>> = {
   ),
   'combos.list': words('List the combos'),
   'combos.create': words('Create a combo', 'Its name must be free; clients then request it like a model.'),
+  'combos.put': words('Create or change a combo', PUT),
   'combos.get': words('Get a combo'),
   'combos.update': words('Change a combo', `${IN_PLACE} The rotation begins anew.`),
   'combos.delete': words('Delete a combo'),
@@ -40,6 +46,7 @@ export const operationWords: Readonly<Record<string, Words>> = {
     'Create a connection',
     'The provider is in the catalog, of a compatible kind, or comes with a `baseUrl`. `null` counts as absent. `warnings` say what of it cannot work yet.',
   ),
+  'connections.put': words('Create or change a connection', `Found by its \`id\`, which you choose. ${KEPT}`),
   'connections.get': words('Get a connection'),
   'connections.update': words(
     'Change a connection',
@@ -53,6 +60,7 @@ export const operationWords: Readonly<Record<string, Words>> = {
   'connections.delete': words('Delete a connection'),
   'customModels.list': words('List the custom models'),
   'customModels.create': words('Create a custom model', 'Adds a model that the catalog does not have.'),
+  'customModels.put': words('Create a custom model, or change its type', KEPT),
   'customModels.delete': words('Delete a custom model'),
   'aliases.list': words('List the aliases', 'Model names by alias.'),
   'aliases.set': words('Create or change an alias', 'It must not lead back to itself.'),
