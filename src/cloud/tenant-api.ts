@@ -1,5 +1,5 @@
 import { gatewayError } from '../errors.ts'
-import { parseInput } from '../management/input.ts'
+import { parseInput, parsePut } from '../management/input.ts'
 import { type KeyOperations, keyInputs } from '../management/keys.ts'
 import type { Management } from '../management/operations.ts'
 import { mintClientKey } from '../store/client-key.ts'
@@ -51,7 +51,7 @@ export function createTenantApi(
 
     put: (input) =>
       alone(async () => {
-        const given = parseInput(keyInputs.put, input)
+        const given = parsePut(keyInputs.put, input)
         const entries = await store.keys.entries({ fresh: true })
         const isMeant = ({ id, name }: KeyRecord) => (given.id === undefined ? name === given.name : id === given.id)
         const before = entries.find(({ record }) => isMeant(record))?.record

@@ -9,7 +9,7 @@ import { retryLostRace } from '../store/storage-access.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import type { Clock, Combo, ComboModel, HealthTerms, Kind, RequestRules, Strategy, Timeouts } from '../types.ts'
 import { comboInputs } from './combo-input.ts'
-import { invalidInput, parseInput } from './input.ts'
+import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findCycle, modelOf, type Names, shownCycle } from './models.ts'
 import { isSameJson, present, timestamp } from './records.ts'
 import { innerRules } from './rules-input.ts'
@@ -28,9 +28,10 @@ export interface ComboOperations<Input = never> {
   update(id: string, input: ComboChange | Input): Promise<Combo & Warned>
   /**
    * Creates the combo of this `id`, or without one of this `name`, or changes the members that are given; what is not given stays. Writes
-   * nothing and resets nothing when nothing would change, so that a host may call it at every start.
+   * nothing and resets nothing when nothing would change, so that a host may call it at every start. A member that is `undefined` is an
+   * `INVALID_REQUEST`.
    */
-  put(input: ComboPut | Input): Promise<Combo & Warned>
+  put(input: OrUnset<ComboPut> | Input): Promise<Combo & Warned>
   delete(id: string): Promise<{ success: true }>
 }
 
@@ -139,7 +140,7 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
     },
 
     async put(input) {
-      const { id, ...given } = parseInput(comboInputs.put, input, innerRules)
+      const { id, ...given } = parsePut(comboInputs.put, input, innerRules)
       const { name } = given
       requireName(name)
       const combo = await inTurn(() =>

@@ -19,7 +19,7 @@ import {
 } from './connection-input.ts'
 import { checkCloud, providerMeant, requireOwnPrefix, requireProvider } from './connection-provider.ts'
 import { type Discovered, discoverModels, warningOfUnasked, withDiscovered } from './discovery.ts'
-import { invalidInput } from './input.ts'
+import { invalidInput, type OrUnset, refuseUndefined } from './input.ts'
 import { findRecord, isSameJson, present, timestamp, timestampAfter } from './records.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
@@ -38,9 +38,10 @@ export interface ConnectionOperations<Input = never> {
   update(id: string, input: ConnectionChange | Input): Promise<ShownConnection & Warned>
   /**
    * Creates the connection of this id, or changes the members that are given; what is not given stays. Writes nothing when nothing would
-   * change, so that a host may call it at every start. `provider` of a connection that exists cannot change.
+   * change, so that a host may call it at every start. `provider` of a connection that exists cannot change. A member that is `undefined` is
+   * an `INVALID_REQUEST`.
    */
-  put(input: ConnectionPut | Input): Promise<ShownConnection & Warned>
+  put(input: OrUnset<ConnectionPut> | Input): Promise<ShownConnection & Warned>
   /**
    * Asks the connection's server for its models and keeps them as `enabledModels`, as a change with `discover` does. Where it cannot be asked,
    * nothing changes, and `warnings` say what to do.
@@ -322,6 +323,7 @@ export function createConnectionOperations({
     },
 
     async put(input) {
+      refuseUndefined(input)
       const { given, top } = parseConnection(connectionPut, input)
       const { id, ...members } = given
       return retryLostRace(async () => {

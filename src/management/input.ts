@@ -58,6 +58,38 @@ export function parseInput<E extends Entries>(
   throw invalidInput(sentence(result.issues[0]))
 }
 
+/**
+ * Parses the input of a `put`, which a host writes into its own code. Throws `INVALID_REQUEST` also on a member that is `undefined`: it is
+ * nearly always a variable that is not set, and would leave the record without what it was meant to have.
+ */
+export function parsePut<E extends Entries>(
+  schema: ReturnType<typeof closed<E>>,
+  input: unknown,
+  inner?: Readonly<Record<string, readonly string[]>>,
+) {
+  refuseUndefined(input)
+  return parseInput(schema, input, inner)
+}
+
+/** Throws `INVALID_REQUEST` when a member of an input is `undefined`, or one of an object in it. */
+export function refuseUndefined(input: unknown, path = ''): void {
+  if (!isObject(input)) return
+  for (const [name, value] of Object.entries(input)) {
+    if (value === undefined)
+      throw invalidInput(
+        `"${path}${name}" must not be undefined: is the variable that it comes from set? Leave it out to keep what is stored`,
+      )
+    if (path === '') refuseUndefined(value, `${name}.`)
+  }
+}
+
+/** The input of a `put` as callers write it: optional members take the type of a variable that may not be set, and are then refused. */
+export type OrUnset<Input> = {
+  [Member in keyof Input]: Partial<Pick<Input, Member>> extends Pick<Input, Member>
+    ? Input[Member] | undefined
+    : Input[Member]
+}
+
 export const invalidInput = (message: string): GatewayError => gatewayError('INVALID_REQUEST', { message })
 
 /** Not those that are ignored, and not those that are always refused. */

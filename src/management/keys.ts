@@ -9,7 +9,7 @@ import { retryLostRace } from '../store/storage-access.ts'
 import { openKey, placeOfKey, UNREADABLE_KEY } from '../store/vault.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import type { ApiKey, Clock } from '../types.ts'
-import { closed, fields, invalidInput, parseInput } from './input.ts'
+import { closed, fields, invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findRecord, isSameJson, present, timestamp } from './records.ts'
 
 /** API keys (spec.md, API keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
@@ -23,9 +23,10 @@ export interface KeyOperations<Input = never> {
   /**
    * Creates the key of this `id`, or without one of this `name`, or changes the members that are given; what is not given stays. Writes
    * nothing when nothing would change, so that a host may call it at every start. `key` is a value of the host's own: `sbx_` and 32 to 196
-   * letters, digits, "_" and "-"; without it a value is made once. Another value replaces the old one, which opens nothing from then on.
+   * letters, digits, "_" and "-"; without it a value is made once. Another value replaces the old one, which opens nothing from then on. A
+   * member that is `undefined`, as of a variable that is not set, is an `INVALID_REQUEST`.
    */
-  put(input: KeyPut | Input): Promise<{ key: ShownKey }>
+  put(input: OrUnset<KeyPut> | Input): Promise<{ key: ShownKey }>
   delete(id: string): Promise<{ success: true }>
 }
 
@@ -168,7 +169,7 @@ export function createKeyOperations(deps: {
     },
 
     async put(input) {
-      const { id, key, ...given } = parseInput(keyInputs.put, input)
+      const { id, key, ...given } = parsePut(keyInputs.put, input)
       /** A value that the host gives decides by itself which of several gateways makes the key. */
       const addAlone = () =>
         store.alone('keys', async (ready) => {

@@ -5,7 +5,7 @@ import type { RouteTable } from '../routing/route-table.ts'
 import type { AliasRecord } from '../store/store.ts'
 import { customModelId, type WritableStore } from '../store/writable-store.ts'
 import type { Combo, ComboModel, CustomModel } from '../types.ts'
-import { closed, fields, invalidInput, parseInput } from './input.ts'
+import { closed, fields, invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findRecord, isSameJson, present } from './records.ts'
 import type { Warned } from './warnings.ts'
 
@@ -124,8 +124,8 @@ export interface CustomModelOperations<Input = never> {
   list(): Promise<{ models: CustomModel[] }>
   /** Rejects with `INVALID_REQUEST` when the model exists; to change its type, delete it first. */
   create(input: CustomModel | Input): Promise<CustomModel>
-  /** Creates the model, or changes its type if one is given. Writes nothing when nothing would change. */
-  put(input: CustomModel | Input): Promise<CustomModel>
+  /** Creates the model, or changes its type if one is given. Writes nothing when nothing would change, and refuses a member that is `undefined`. */
+  put(input: OrUnset<CustomModel> | Input): Promise<CustomModel>
   delete(providerAlias: string, id: string): Promise<{ success: true }>
 }
 
@@ -150,7 +150,7 @@ export function createCustomModelOperations({
     },
 
     async put(input) {
-      const model = parseInput(customModelInputs.put, input)
+      const model = parsePut(customModelInputs.put, input)
       const id = customModelId(model)
       const stored = await customModels.get(id)
       const next = { ...stored, ...model }

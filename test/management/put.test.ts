@@ -1,4 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Management } from '../../src/management/operations.ts'
 import { platformClock } from '../../src/platform.ts'
 import type { Catalog, Storage } from '../../src/types.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
@@ -266,6 +267,32 @@ test('the value of a key must have the form of one, and belong to no other', asy
   await api.keys.put({ name: 'app', key: VALUE })
   assert.is(await errorOf(api.keys.put({ name: 'made', key: VALUE })), '"key" must not be the value of another key')
 })
+
+const unset: Record<string, string | undefined> = {} // as process.env; these lines compile with exactOptionalPropertyTypes
+const puts: Array<[member: string, put: (api: Management) => Promise<unknown>]> = [
+  ['key', ({ keys }) => keys.put({ name: 'app', key: unset.APP_KEY })],
+  ['id', ({ keys }) => keys.put({ name: 'app', id: unset.ID })],
+  ['apiKey', ({ connections }) => connections.put({ id: 'main', provider: 'openai', apiKey: unset.OPENAI_API_KEY })],
+  ['baseUrl', ({ connections }) => connections.put({ id: 'main', provider: 'openai', baseUrl: unset.BASE_URL })],
+  [
+    'providerSpecificData.baseUrl',
+    ({ connections }) =>
+      connections.put({ id: 'main', provider: 'openai', providerSpecificData: { baseUrl: unset.BASE_URL } as object }),
+  ],
+  ['id', ({ combos }) => combos.put({ id: unset.ID, name: 'fast', models: ['openai/gpt-5'] })],
+  ['type', ({ customModels }) => customModels.put({ providerAlias: 'groq', id: 'm', type: undefined })],
+]
+
+for (const [member, put] of puts) {
+  test(`a put whose member ${member} is undefined is refused and writes nothing: ${put.toString().slice(0, 60)}`, async () => {
+    const { api, written } = open()
+    assert.is(
+      await errorOf(put(api)),
+      `"${member}" must not be undefined: is the variable that it comes from set? Leave it out to keep what is stored`,
+    )
+    assert.equal(written(), [])
+  })
+}
 
 test('a custom model is created, and its type changed', async () => {
   const { api, written } = open()
