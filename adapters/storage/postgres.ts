@@ -328,12 +328,13 @@ function failure(cause: unknown, table: string): Error {
   const { code: given }: { code?: unknown } = Object(cause)
   const code = `${given}`
   const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is an error code of Node
+  const reason = given === undefined || code === '' ? '' : ` (${code})`
   const advice = ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'
   return storageError(
     isAnswer && !GONE.test(code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNREACHABLE',
     isAnswer
       ? `Postgres refused the table ${table} (${code}). ${advice}`
-      : `Postgres cannot be reached for the table ${table}. Check the pool's address and that the server runs.`,
+      : `Postgres cannot be reached for the table ${table}${reason}. Check the pool's address and that the server runs.`,
     cause,
   )
 }

@@ -233,6 +233,8 @@ const isBusy = (cause: unknown) =>
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 2 + Math.random() * 8))
 
+const codeOf = (cause: unknown) => String(Object(cause).code ?? '')
+
 function failure(cause: unknown, table: string): Error {
   if (isBusy(cause))
     return storageError(
@@ -241,10 +243,11 @@ function failure(cause: unknown, table: string): Error {
       cause,
     )
   const message = cause instanceof Error ? cause.message : ''
+  const [reason] = /\bE[A-Z]{4,}\b/.exec(`${message} ${codeOf(cause)} ${codeOf(Object(cause).cause)}`) ?? []
   if (/fetch|network|connect|ECONN|timed? ?out/i.test(message))
     return storageError(
       'STORAGE_UNREACHABLE',
-      `The database of the table ${table} cannot be reached. Check its address and token.`,
+      `The database of the table ${table} cannot be reached${reason === undefined ? '' : ` (${reason})`}. Check its address and token.`,
       cause,
     )
   return storageError(

@@ -32,11 +32,13 @@ const NO_RETRY = { 'x-should-retry': 'false' }
 
 /**
  * The error for the client. An internal error is passed to `onError`, and the client gets "Internal server error" in its place; a provider's
- * 500 is passed on. The message of `BODY_ALREADY_READ`, which explains how to mount the gateway, goes to both.
+ * 500 is passed on. The message of `BODY_ALREADY_READ`, which explains how to mount the gateway, goes to both, and so does that of a storage
+ * that cannot be reached.
  */
 function forClient(error: GatewayError, onError: (error: unknown) => void): GatewayError {
   const isBare = error.status === 500 && error.code !== 'BODY_ALREADY_READ'
   const bare = isBare ? gatewayError(error.code) : error
+  if (error.code === 'STORAGE_UNAVAILABLE') onError(error)
   if (bare.status !== 500) return error
   onError(error.code === 'INTERNAL' && error.cause !== undefined ? error.cause : error)
   return bare
@@ -49,8 +51,9 @@ function forClient(error: GatewayError, onError: (error: unknown) => void): Gate
 export function managementErrorReply(thrown: unknown, onError: (error: unknown) => void): Reply {
   const error = toGatewayError(thrown)
   const isInternal = error.code === 'INTERNAL'
-  const isForClient = isInternal || error.code === 'BODY_ALREADY_READ' // then the message was written for the client
-  if (error.status === 500) onError(isInternal && error.cause !== undefined ? error.cause : error)
+  const isForClient = isInternal || error.code === 'BODY_ALREADY_READ' // the message, if there is one, was written for the client
+  if (error.status === 500 || error.code === 'STORAGE_UNAVAILABLE')
+    onError(isInternal && error.cause !== undefined ? error.cause : error)
   const message = error.status === 500 && !isForClient ? gatewayError(error.code).message : error.message
   return jsonReply(error.status, { error: message }, error.headers)
 }

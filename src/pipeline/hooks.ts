@@ -84,5 +84,5 @@ function describe(error: unknown, depth = 0): string {
   if (!(error instanceof Error)) return String(error)
   const name = isGatewayError(error) ? error.code : error.name
   const cause = error.cause === undefined || depth > 3 ? '' : ` (caused by ${describe(error.cause, depth + 1)})`
-  return `${name}: ${error.message}${cause}`
+  return `${name}: ${error.message || String(Reflect.get(error, 'code') ?? '')}${cause}` // one of several addresses has only a code
 }

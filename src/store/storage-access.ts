@@ -40,12 +40,26 @@ export const failedTo =
 function storageFailure(what: 'read' | 'write' | 'list', key: string, cause: unknown): GatewayError {
   if (isGatewayError(cause)) return cause
   const isUnreachable = UNREACHABLE.test(codeOf(cause)) || (what === 'write' && codeOf(cause) === 'STORAGE_UNWRITABLE')
+  const reason = networkCode(cause)
   return gatewayError(isUnreachable ? 'STORAGE_UNAVAILABLE' : 'STORAGE_FAILED', {
-    message: `The gateway cannot ${what} its storage.`,
+    message: `The gateway cannot ${what} its storage${reason && ` (${reason})`}.`,
     cause,
     data: { what, key, isAway: isUnreachable || !UNREADABLE.test(codeOf(cause)) },
   })
 }
+
+/**
+ * The code of the network's failure behind an error, such as `ECONNREFUSED`, or nothing. Clients read it too: the rest of what a driver says may
+ * name machines and users.
+ */
+function networkCode(error: unknown, depth = 0): string {
+  if (!(error instanceof Error) || depth > 4) return ''
+  const [code] = NETWORK.exec(`${codeOf(error)} ${error.message}`) ?? []
+  const causes = [error.cause, ...(error instanceof AggregateError ? error.errors : [])]
+  return code ?? causes.map((cause) => networkCode(cause, depth + 1)).find((found) => found !== '') ?? ''
+}
+
+const NETWORK = /\bE(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH)\b/
 
 const codeOf = (cause: unknown) =>
   typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' ? cause.code : ''

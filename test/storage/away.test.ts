@@ -1,6 +1,9 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { postgresStorage } from '../../adapters/storage/postgres.ts'
 import { isGatewayError } from '../../src/errors.ts'
+import { createGateway } from '../../src/gateway.ts'
 import type { Storage } from '../../src/types.ts'
+import { TOKEN } from '../management/door.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
@@ -278,4 +281,44 @@ test('a storage that is away is a 503 for each change while it has no room, and 
   assert.is((await world.chat({})).status, 200)
   isFull = false
   assert.equal((await world.api.keys.list()).keys, [])
+})
+
+test('a storage that cannot be reached is reported to the host with the cause, and to clients without more than its code', async () => {
+  const refused = (address: string) =>
+    Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' })
+  const cause = Object.assign(new AggregateError([refused('::1:5432'), refused('10.0.0.5:5432')]), {
+    code: 'ECONNREFUSED',
+  })
+  const query = async () => Promise.reject(cause)
+  const lines: string[] = []
+  const reported: unknown[] = []
+  const write = (line: string) => void lines.push(line)
+  const gateway = createGateway({
+    storage: postgresStorage({ query }, { table: 't', migrate: false }),
+    secret: 'a secret of at least 32 characters',
+    management: { token: TOKEN },
+    hooks: { onError: (error) => void reported.push(error) },
+    logger: { info: write, warn: write, error: write },
+  })
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'one/m', messages: [] })
+  for (const [path, init] of [
+    ['/v1/chat/completions', { method: 'POST', headers, body }],
+    ['/api/keys', { headers }],
+  ] as const) {
+    const answer = await gateway.fetch(new Request(`http://gateway.test${path}`, init))
+    assert.is(answer.status, 503)
+    const text = await answer.text()
+    assert.match(text, 'The gateway cannot read its storage (ECONNREFUSED).')
+    assert.not.match(text, /Postgres|10\.0\.0\.5/)
+    const error = reported.pop() as Error
+    assert.is(error.message, 'The gateway cannot read its storage (ECONNREFUSED).')
+    assert.match((error.cause as Error).message, 'Postgres cannot be reached for the table t (ECONNREFUSED).')
+    assert.match(
+      lines.pop() ?? '',
+      /caused by StorageError: Postgres cannot be reached .* \(caused by AggregateError: ECONNREFUSED\)/,
+    )
+  }
+  const inProcess = await gateway.api.keys.list().catch((error: Error) => error.message)
+  assert.is(inProcess, 'The gateway cannot read its storage (ECONNREFUSED).')
 })

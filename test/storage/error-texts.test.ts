@@ -1,4 +1,5 @@
 import { postgresStorage } from '../../adapters/storage/postgres.ts'
+import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { unstorageStorage } from '../../adapters/storage/unstorage.ts'
 import type { Storage } from '../../src/index.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -46,9 +47,22 @@ for (const code of ['08006', 'ECONNREFUSED', 'EPIPE', ''])
   test(`Postgres that fails with "${code}" cannot be reached`, async () => {
     assert.is(
       await errorOf(postgres(code).get('key')),
-      "STORAGE_UNREACHABLE: Postgres cannot be reached for the table t. Check the pool's address and that the server runs.",
+      `STORAGE_UNREACHABLE: Postgres cannot be reached for the table t${code && ` (${code})`}. Check the pool's address and that the server runs.`,
     )
   })
+
+test('a libSQL server that is away is named with the reason of the network', async () => {
+  const away = Object.assign(new TypeError('fetch failed'), {
+    cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
+  })
+  const refuse = async () => Promise.reject(away)
+  const client = { execute: refuse, batch: refuse, transaction: refuse, migrate: refuse, close: () => {} }
+  const storage = sqliteStorage(client as unknown as Parameters<typeof sqliteStorage>[0], { table: 't' })
+  assert.is(
+    await errorOf(storage.get('key')),
+    'STORAGE_UNREACHABLE: The database of the table t cannot be reached (ECONNREFUSED). Check its address and token.',
+  )
+})
 
 test('a text that a storage cannot keep, or one too long, is named with the way out', async () => {
   const storage = postgres('')
