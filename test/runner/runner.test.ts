@@ -140,6 +140,7 @@ test('the test runner lists what was skipped, and why', async () => {
   assert.is(lastLine, closingLine(1, 0, 4), output)
   assert.match(output, /\nSkipped:\n[\s\S]*stops in the middle: no network here\n/)
   assert.match(output, /is declared so: recordings: none on this machine\n/)
+  assert.match(output, /\n- 2 tests in 1 file: recordings: none at all\n/)
 })
 
 test('the test runner lists a file all of whose tests were skipped with the reason', async () => {

@@ -15,7 +15,8 @@ export interface TallyOptions {
 export function createTally({ isCi, write }: TallyOptions) {
   const counts = { passed: 0, failed: 0, skipped: 0 }
   const files: Array<{ path: string; ms: number }> = []
-  const skips: string[] = []
+  /** The tests that were skipped, by the reason. */
+  const skips = new Map<string, string[]>()
   const failures: string[] = []
 
   const fail = (title: string, text: string) => {
@@ -36,7 +37,7 @@ export function createTally({ isCi, write }: TallyOptions) {
       const isAllowed = !isCi || ALLOWED_SKIP_TAGS.some((tag) => reason.startsWith(tag))
       if (isAllowed) {
         counts.skipped += 1
-        skips.push(`- ${path} › ${title}: ${reason}`)
+        skips.set(reason, [...(skips.get(reason) ?? []), `${path} › ${title}`])
       } else fail(`${path} › ${title}`, `skipped (${reason}): in continuous integration every test runs`)
     }
   }
@@ -46,7 +47,7 @@ export function createTally({ isCi, write }: TallyOptions) {
     if (counts.passed + counts.failed + counts.skipped === 0) fail('no test', 'not one test ran')
     const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_COUNT)
     if (slowest.length > 1) write(`\nSlowest: ${slowest.map(({ path, ms }) => `${path} ${seconds(ms)}`).join(', ')}`)
-    if (skips.length > 0) write(`\nSkipped:\n${skips.join('\n')}`)
+    if (skips.size > 0) write(`\nSkipped:\n${[...skips].map(skipLine).join('\n')}`)
     if (failures.length > 0) write(`\nFailed:\n${failures.map((text) => text.split('\n')[0]).join('\n')}`)
     if (leftOut > 0)
       write(
@@ -57,6 +58,15 @@ export function createTally({ isCi, write }: TallyOptions) {
   }
 
   return { add, fail, close }
+}
+
+/** Many tests with one reason, such as files that a clone does not have, are one line. */
+function skipLine([reason, tests]: [reason: string, tests: string[]]): string {
+  const [first = '', ...others] = tests
+  const files = new Set(tests.map((test) => test.split(' › ')[0])).size
+  return others.length === 0
+    ? `- ${first}: ${reason}`
+    : `- ${tests.length} tests in ${files} ${files === 1 ? 'file' : 'files'}: ${reason}`
 }
 
 function seconds(ms: number): string {

@@ -6,7 +6,7 @@ const file = new URL('../../../../../shared/recordings/specs/openresponses.opena
 
 /** Tells what is wrong with a value by a schema of Open Responses; skips where the schemas are not at hand. */
 export function createValidator(): (name: string, value: unknown) => string[] {
-  if (!existsSync(file)) skip('recordings: ../shared/recordings/specs is not here')
+  if (!existsSync(file)) skip('recordings: ../shared/recordings is not here')
   const { schemas }: { schemas: Record<string, JsonObject> } = JSON.parse(readFileSync(file, 'utf8')).components
   const byRef = (ref: unknown) => schemas[String(ref).split('/').at(-1) ?? ''] ?? {}
 
