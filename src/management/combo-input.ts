@@ -111,6 +111,7 @@ const comboChange = closed({
   name: v.exactOptional(fields.text),
   ...changes,
   id: v.exactOptional(fields.text),
+  warnings: fields.ignored,
   createdAt: fields.ignored,
   updatedAt: fields.ignored,
 })

@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import { gatewayError, isGatewayError } from '../errors.ts'
 import type { Mutex } from '../lib/promises.ts'
 import type { RoundRobin } from '../routing/round-robin.ts'
-import { comboLabel } from '../routing/route-table.ts'
+import { comboLabel, type RouteTable } from '../routing/route-table.ts'
 import { createComboRecords } from '../store/combo-records.ts'
 import { storedRules } from '../store/readings.ts'
 import { retryLostRace } from '../store/storage-access.ts'
@@ -13,7 +13,7 @@ import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findCycle, modelOf, type Names, shownCycle } from './models.ts'
 import { isSameJson, present, timestamp } from './records.ts'
 import { innerRules } from './rules-input.ts'
-import type { Warned } from './warnings.ts'
+import { comboWarnings, type Warned, withWarnings } from './warnings.ts'
 
 /** Combos (spec.md, Combos). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface ComboOperations<Input = never> {
@@ -21,7 +21,7 @@ export interface ComboOperations<Input = never> {
   get(id: string): Promise<Combo>
   /**
    * Rejects with `NAME_TAKEN`, `NAME_INVALID` or `INVALID_REQUEST`. `strategy` defaults to `fallback`. `warnings` of this and the other changes
-   * report that the combo has no models.
+   * name the models that lead nowhere yet; absent when all of them lead to a connection.
    */
   create(input: NewCombo | Input): Promise<Combo & Warned>
   /** Changes the members that are given; an empty `name` counts as absent. Resets the rotation even when nothing changes. */
@@ -71,12 +71,23 @@ interface Dependencies {
   store: WritableStore
   clock: Clock
   rotation: Pick<RoundRobin, 'reset'>
+  /** Where model names lead now. */
+  routes(): Promise<RouteTable>
   /** Shared with the aliases: both decide where a name leads. */
   inTurn: Mutex
 }
 
-export function createComboOperations({ store, clock, rotation, inTurn }: Dependencies): ComboOperations<unknown> {
+export function createComboOperations({
+  store,
+  clock,
+  rotation,
+  routes,
+  inTurn,
+}: Dependencies): ComboOperations<unknown> {
   const records = createComboRecords(store.combos)
+
+  const warned = async (combo: Combo): Promise<Combo & Warned> =>
+    withWarnings(combo, comboWarnings(combo.models.map(modelOf), await routes()))
 
   async function find(id: string): Promise<Combo> {
     const has = (combo: Combo) => combo.id === id
@@ -132,6 +143,7 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
         id: sentId = id,
         createdAt,
         updatedAt,
+        warnings,
         ...given
       } = parseInput(comboInputs.update, input, innerRules)
       if (name) requireName(name)
@@ -171,9 +183,6 @@ export function createComboOperations({ store, clock, rotation, inTurn }: Depend
       }),
   }
 }
-
-const warned = (combo: Combo): Combo & Warned =>
-  combo.models.length > 0 ? combo : { ...combo, warnings: ['The combo has no models: requests for it get a 404.'] }
 
 function requireName(name: string): void {
   if (name === '') throw invalidInput('"name" is required and must not be blank')

@@ -1,13 +1,12 @@
 import * as v from 'valibot'
 import type { Mutex } from '../lib/promises.ts'
-import { missingProviders } from '../routing/known-names.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { AliasRecord } from '../store/store.ts'
 import { customModelId, type WritableStore } from '../store/writable-store.ts'
 import type { Combo, ComboModel, CustomModel } from '../types.ts'
 import { closed, fields, invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findRecord, isSameJson, present } from './records.ts'
-import type { Warned } from './warnings.ts'
+import { type Warned, whyNowhere, withWarnings } from './warnings.ts'
 
 /**
  * The model alias map (spec.md, Other records). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over
@@ -43,11 +42,8 @@ export function createAliasOperations({
     const { model } = record
     const combo = table.comboOf(record.alias)
     if (combo?.entries.length === 0) return { ...record, warnings: [`The combo "${combo.name}" has no models.`] }
-    if (table.resolutionOf(model)) return record
-    const [provider] = missingProviders(model, table)
-    const why =
-      provider === undefined ? 'no model, combo or alias has this name' : `no active connection to "${provider}"`
-    return { ...record, warnings: [`The alias leads nowhere yet: "${model}", ${why}.`] }
+    const why = whyNowhere(model, table)
+    return withWarnings(record, why === undefined ? [] : [`The alias leads nowhere yet: "${model}", ${why}.`])
   }
 
   return {

@@ -9,7 +9,8 @@ const mixed = ['one/m', { model: 'two/m', weight: 0.5 }, { model: 'three/m' }, {
 for (const strategy of ['fallback', 'round-robin', 'weighted', 'random', 'least-cost']) {
   test(`entries of combos of "${strategy}" come back as they were sent, with their weights`, async () => {
     const { expect, send } = openDoor({ catalog: {} })
-    const made = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy })
+    const { warnings, ...made } = await expect(201, 'POST', '/api/combos', { name: 'a', models: mixed, strategy })
+    assert.is(warnings?.length, 5, 'one for the combo, and one for each model without a connection')
     assert.equal([made.strategy, made.models], [strategy, mixed])
     assert.equal(await expect(200, 'GET', `/api/combos/${made.id}`), made)
     assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [made] })

@@ -1,12 +1,12 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
+import { openDoor, openDoorTo } from './door.ts'
 
 const test = suite('PUT /api/combos/{id}')
 
 /** With the combos `a` and `b`. */
 async function doorWithCombos() {
-  const door = openDoor()
+  const door = await openDoorTo(['x', 'y', 'z'])
   const a = await door.expect(201, 'POST', '/api/combos', { name: 'a', models: ['x'] })
   const b = await door.expect(201, 'POST', '/api/combos', { name: 'b', models: ['y'] })
   return { ...door, a, b }

@@ -1,12 +1,12 @@
 import { assert, suite } from '../support/suite.ts'
-import { openDoor } from './door.ts'
+import { openDoor, openDoorTo } from './door.ts'
 
 const test = suite('combos')
 
 const AT = '2026-01-01T00:00:00.000Z'
 
 test('a created combo is answered whole, with its defaults', async () => {
-  const { expect } = openDoor()
+  const { expect } = await openDoorTo(['openai/gpt-5', 'claude'])
   const models = ['openai/gpt-5', 'claude']
   const combo = await expect(201, 'POST', '/api/combos', { name: 'smart', models })
   assert.match(combo.id, /^[\w-]{36}$/)
@@ -15,14 +15,14 @@ test('a created combo is answered whole, with its defaults', async () => {
 })
 
 test('a combo may have a kind and another strategy', async () => {
-  const { expect } = openDoor()
+  const { expect } = await openDoorTo(['a/b'])
   const input = { name: 'pictures', models: ['a/b'], strategy: 'round-robin', kind: 'image' }
   const { id, createdAt, updatedAt, ...rest } = await expect(201, 'POST', '/api/combos', input)
   assert.equal(rest, input)
 })
 
 test('combos are listed in the order of creation, also after one was renamed', async () => {
-  const { expect } = openDoor()
+  const { expect } = await openDoorTo(['x'])
   assert.equal(await expect(200, 'GET', '/api/combos'), { combos: [] })
   const created = []
   for (const name of ['z', 'm', 'a', 'q'])
@@ -126,9 +126,9 @@ test('an id is no name, and an unknown one is 404', async () => {
 })
 
 test('a combo without models is made, and answered with a warning', async () => {
-  const { expect, gateway } = openDoor()
+  const { expect, gateway } = await openDoorTo(['openai/x'])
   const warnings = ['The combo has no models: requests for it get a 404.']
-  const warningsOf = (body: object) => (body as { warnings?: string[] }).warnings
+  const warningsOf = (body: { warnings?: string[] }) => body.warnings
   const made = await expect(201, 'POST', '/api/combos', { name: 'none', models: [] })
   assert.equal(warningsOf(made), warnings)
   const path = `/api/combos/${made.id}`
@@ -136,4 +136,47 @@ test('a combo without models is made, and answered with a warning', async () => 
   assert.equal(warningsOf(await gateway.api.combos.put({ name: 'none' })), warnings)
   assert.is(warningsOf(await expect(200, 'PUT', path, { models: ['openai/x'] })), undefined)
   assert.equal(warningsOf(await expect(200, 'PUT', path, { models: [] })), warnings)
+})
+
+test('a combo whose models lead nowhere is kept, and answered with the reasons however it is made or changed', async () => {
+  const { expect, gateway } = openDoor()
+  const { combos, connections, aliases } = gateway.api
+  const whole = 'The combo leads nowhere yet: requests for it get a 404.'
+  const openai = '"openai/gpt-5" leads nowhere yet: no active connection to "openai".'
+  const unknown = '"gpt" leads nowhere yet: no model, combo or alias has this name.'
+  const models = ['openai/gpt-5', 'gpt']
+  const made = await expect(201, 'POST', '/api/combos', { name: 'a', models })
+  const path = `/api/combos/${made.id}`
+  assert.equal(made.warnings, [whole, openai, unknown])
+  for (const answer of [
+    await expect(200, 'PUT', path, { ...made, strategy: 'random' }),
+    await expect(200, 'PATCH', path, {}),
+    await expect(200, 'PUT', '/api/combos', { name: 'a' }),
+    await combos.put({ name: 'b', models }),
+    await combos.create({ name: 'c', models }),
+    await combos.update(made.id, { hedge: true }),
+  ])
+    assert.equal(answer.warnings, [whole, openai, unknown])
+  assert.is((await expect(200, 'GET', path)).warnings, undefined)
+
+  const outer = await combos.put({ name: 'outer', models: ['a', { model: 'openai/gpt-5', weight: 2 }] })
+  assert.equal(outer.warnings, [whole, '"a" leads nowhere yet: no active connection to "openai".', openai])
+  assert.equal((await aliases.set({ alias: 'quick', model: 'outer' })).warnings, [
+    'The alias leads nowhere yet: "outer", no active connection to "openai".',
+  ])
+
+  await connections.put({ id: 'main', provider: 'openai' })
+  assert.equal((await combos.put({ name: 'a' })).warnings, [unknown], 'one that leads nowhere is named all the same')
+  assert.is((await combos.put({ name: 'outer' })).warnings, undefined)
+  assert.is((await combos.put({ name: 'a', models: ['openai/gpt-5'] })).warnings, undefined)
+  await connections.put({ id: 'main', provider: 'openai', isActive: false })
+  assert.equal((await combos.put({ name: 'a' })).warnings, [whole, openai])
+})
+
+test('a combo names ten of the models that lead nowhere, and counts the others', async () => {
+  const { combos } = openDoor().gateway.api
+  const models = Array.from({ length: 30 }, (_, at) => `nothing-${at}`)
+  const { warnings = [] } = await combos.create({ name: 'a', models })
+  assert.is(warnings.length, 12)
+  assert.is(warnings.at(-1), '20 more of its models lead nowhere yet.')
 })

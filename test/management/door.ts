@@ -22,6 +22,7 @@ export const defaultRules: EffectiveRules = {
 export interface Body extends Connection, Omit<Combo, 'kind' | keyof RequestRules>, Settings {
   error: string
   success: boolean
+  warnings?: string[]
   key: string
   kind: string
   keys: ApiKey[]
@@ -74,4 +75,12 @@ export function openDoor(options: Partial<GatewayOptions> = {}) {
   }
 
   return { gateway, storage, clock, send, call, expect, refuses }
+}
+
+/** A door of a gateway where these names lead to a connection, so that combos of them are answered without warnings. */
+export async function openDoorTo(names: readonly string[], options: Partial<GatewayOptions> = {}) {
+  const door = openDoor(options)
+  await door.gateway.api.connections.put({ id: 'lab', provider: 'lab', baseUrl: 'http://lab.test/v1' })
+  for (const alias of names) await door.gateway.api.aliases.set({ alias, model: 'lab/m' })
+  return door
 }

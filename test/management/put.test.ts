@@ -161,6 +161,7 @@ for (const [input, error] of [
 
 test('a combo is found by its id, or by its name, and keeps what is not given', async () => {
   const { api, written } = open()
+  await api.connections.put({ id: 'main', provider: 'openai' })
   const made = await api.combos.put({ name: 'fast', models: ['openai/a'], strategy: 'round-robin', stickyLimit: 3 })
   assert.equal(await api.combos.get(made.id), made)
   const changed = await api.combos.put({ name: 'fast', models: ['openai/b'], stickyLimit: null })

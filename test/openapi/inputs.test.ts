@@ -50,7 +50,7 @@ const samples: Record<string, object> = {
   'keys.put': { id: 'i', name: 'a', key: `sbx_${'a'.repeat(32)}`, isActive: true },
   'settings.update': { requireApiKey: true, cloudUrl: 'https://a.example', ...rules, timeouts: null },
   'combos.create': combo,
-  'combos.update': { ...combo, id: 'i', createdAt: 'x', updatedAt: 'x', hedge: null },
+  'combos.update': { ...combo, id: 'i', createdAt: 'x', updatedAt: 'x', warnings: [], hedge: null },
   'combos.put': { ...combo, id: 'i', hedge: null },
   'connections.create': connection,
   'connections.update': { ...connection, id: 'i', createdAt: 'x', updatedAt: 'x', health: [], warnings: [] },

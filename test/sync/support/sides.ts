@@ -68,13 +68,14 @@ const silent = { warn: () => {}, error: () => {} }
 function operationsOf(store: WritableStore, clock: Clock) {
   const inTurn = createMutex()
   // What the operations ask of these two is here; records are all that is looked at.
-  const routes = { comboOf: () => undefined, resolutionOf: () => ({}) }
+  const table = { comboOf: () => undefined, resolutionOf: () => ({}) }
+  const routes = async () => table as unknown as RouteTable
   const rotation = { reset: async () => {} }
   const health = { reset: () => {}, facts: { now: clock.now, records: { currentRecords: () => [] } } }
   return {
     keys: createKeyOperations({ store, clock, turnEnd }),
     settings: createSettingsOperations({ store, limits: defaultLimits }),
-    combos: createComboOperations({ store, clock, rotation, inTurn }),
+    combos: createComboOperations({ store, clock, rotation, routes, inTurn }),
     connections: createConnectionOperations({
       store,
       catalog,
@@ -84,7 +85,7 @@ function operationsOf(store: WritableStore, clock: Clock) {
       limits: defaultLimits,
     }),
     customModels: createCustomModelOperations({ store }),
-    aliases: createAliasOperations({ store, routes: async () => routes as unknown as RouteTable, inTurn }),
+    aliases: createAliasOperations({ store, routes, inTurn }),
     providers: createProviderOperations({ store, catalog }),
   }
 }
