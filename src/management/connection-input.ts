@@ -62,6 +62,7 @@ const innerFields = { providerSpecificData: Object.keys(providerSpecificData.ent
 /** The members of `providerSpecificData` that a connection may carry at its top level as well; `null` removes. */
 const topLevel = closed({
   prefix: v.exactOptional(v.nullable(fields.raw(200))),
+  sharesPrefix: v.exactOptional(v.nullable(fields.flag)),
   enabledModels: v.exactOptional(v.nullable(providerSpecificData.entries.enabledModels.wrapped)),
   baseUrl: v.exactOptional(v.nullable(baseUrl)),
   format: v.exactOptional(v.nullable(fields.format)),

@@ -12,10 +12,36 @@ import { invalidInput } from './input.ts'
  */
 export function requireProvider(catalog: Catalog, provider: string, data: ProviderSpecificData | undefined): void {
   if (definitionOf(catalog, provider) || compatibleFormat(provider) || data?.baseUrl) return
-  const hint = didYouMean(nearestProviders(catalog, provider)) ?? 'See GET /api/providers.'
+  const kind = nearKind(provider)
+  const hint = didYouMean(kind ? [kind] : nearestProviders(catalog, provider)) ?? 'See GET /api/providers.'
   throw invalidInput(
     `Unknown provider "${provider}". ${hint} For any other provider, send its address as "providerSpecificData.baseUrl".`,
   )
+}
+
+const KINDS = ['openai-compatible', 'anthropic-compatible']
+
+/** The compatible kind that the beginning of a provider's id is nearly, such as `openai-compatable-lab`. */
+function nearKind(provider: string): string | undefined {
+  if (compatibleFormat(provider)) return undefined
+  const id = provider.toLowerCase().replace(/[\s_]/g, '-')
+  return KINDS.find((kind) => {
+    const lengths = [-SHORTER, -2, -1, 0, 1, 2].map((more) => kind.length + more)
+    return lengths.some((length) => id.length >= length && nearest(id.slice(0, length), [kind], 1).length > 0)
+  })
+}
+
+/** `openai-compat` is meant so, too. */
+const SHORTER = 4
+
+/** The warning for a provider whose id is nearly of a compatible kind: it is of none, and its server may be asked in another format. */
+export function misspeltKind({ provider, providerSpecificData: data }: NamedConnection): string[] {
+  const kind = data?.baseUrl ? nearKind(provider) : undefined
+  if (kind === undefined) return []
+  const format = data?.format ?? 'openai-chat'
+  return [
+    `The provider "${provider}" is not of the kind "${kind}": GET /v1/models does not ask it for its models, and its format is "${format}". If the kind was meant, delete this connection, and make one whose "provider" begins with "${kind}".`,
+  ]
 }
 
 /**

@@ -17,7 +17,7 @@ import {
   parseConnection,
   type TopLevel,
 } from './connection-input.ts'
-import { checkCloud, providerMeant, requireOwnPrefix, requireProvider } from './connection-provider.ts'
+import { checkCloud, misspeltKind, providerMeant, requireOwnPrefix, requireProvider } from './connection-provider.ts'
 import { type Discovered, discoverModels, warningOfUnasked, withDiscovered } from './discovery.ts'
 import { invalidInput, type OrUnset, refuseUndefined } from './input.ts'
 import { findRecord, isSameJson, present, timestamp, timestampAfter } from './records.ts'
@@ -30,8 +30,8 @@ export interface ConnectionOperations<Input = never> {
   get(id: string): Promise<ShownConnection>
   /**
    * `provider` must be in the catalog, of a compatible kind, or come with a `baseUrl`; otherwise rejects with `INVALID_REQUEST`. `name`
-   * defaults to the provider's. `warnings` of this and the other changes report models that could not be asked for, or that the listing
-   * does not ask for.
+   * defaults to the provider's. `warnings` of this and the other changes report a provider that is nearly one of a compatible kind, and models
+   * that could not be asked for, or that the listing does not ask for.
    */
   create(input: NewConnection | Input): Promise<ShownConnection & Warned>
   /** Changes the members that are given; `providerSpecificData` is replaced as a whole. Forgets the connection's health. */
@@ -68,6 +68,7 @@ export interface ConnectionChange {
   providerSpecificData?: ProviderSpecificData | null
   /** This and the following: the same as in `providerSpecificData`; each changes that member alone. */
   prefix?: string | null
+  sharesPrefix?: boolean | null
   baseUrl?: string | null
   enabledModels?: string[] | null
   format?: WireFormat | null
@@ -177,7 +178,7 @@ export function createConnectionOperations({
     const warning = discovered
       ? discovered.warning
       : await warningOfUnasked(record, { catalog, customModels: store.customModels })
-    return withWarnings(await shown(record), warning === undefined ? [] : [warning])
+    return withWarnings(await shown(record), [...misspeltKind(record), ...(warning === undefined ? [] : [warning])])
   }
 
   const askServer = (record: ConnectionRecord, apiKey: string | null | undefined) =>

@@ -80,6 +80,7 @@ test('a command sets every member of a connection that has an option', async ({ 
   const options = [
     ['--base-url', 'http://10.0.0.5:8000/v1'],
     ['--prefix', 'lab'],
+    ['--shares-prefix'],
     ['--format', 'anthropic-messages'],
     ['--priority', '-1.5'],
     ['--model', 'a'],
@@ -102,6 +103,7 @@ test('a command sets every member of a connection that has an option', async ({ 
     apiKey: '…cdef',
     providerSpecificData: {
       prefix: 'lab',
+      sharesPrefix: true,
       enabledModels: ['a', 'b'],
       baseUrl: 'http://10.0.0.5:8000/v1',
       format: 'anthropic-messages',

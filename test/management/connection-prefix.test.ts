@@ -130,3 +130,18 @@ test('a prefix that is shared makes the connection a fail-over of its owner', as
   await gateway.fetch(new Request('http://gateway.test/v1/chat/completions', { method: 'POST', headers, body }))
   assert.equal(asked.slice(0, 2), ['openai.test', 'lab.test'])
 })
+
+test('sharesPrefix may stand beside the prefix at the top level, and null removes it', async () => {
+  const { expect, refuses } = openDoor()
+  const given = { provider: 'lab', baseUrl: 'http://lab.test/v1', prefix: 'openai' }
+  const { id, providerSpecificData } = await expect(201, 'POST', '/api/connections', { ...given, sharesPrefix: true })
+  assert.equal(providerSpecificData, { baseUrl: given.baseUrl, prefix: 'openai', sharesPrefix: true })
+  const path = `/api/connections/${id}`
+  await refuses(
+    400,
+    `"providerSpecificData.prefix" must not be "openai": it is a name of the built-in provider "openai", whose requests would reach this connection as well. ${advice}`,
+    ['PUT', path, { sharesPrefix: null }],
+  )
+  const renamed = await expect(200, 'PUT', path, { prefix: 'own', sharesPrefix: null })
+  assert.equal(renamed.providerSpecificData, { baseUrl: given.baseUrl, prefix: 'own' })
+})

@@ -94,3 +94,42 @@ test('the provider of a connection cannot change', async () => {
   await refuses(400, error, ['PUT', `/api/connections/${id}`, { provider: 'anthropic', name: 'b' }])
   assert.is((await expect(200, 'PUT', `/api/connections/${id}`, { provider: 'openai', name: 'b' })).name, 'b')
 })
+
+for (const [provider, kind] of [
+  ['openai-compatable', 'openai-compatible'],
+  ['openai-compatable-lab', 'openai-compatible'],
+  ['openai_compatible_lab', 'openai-compatible'],
+  ['OpenAI-Compatible', 'openai-compatible'],
+  ['openaicompatible', 'openai-compatible'],
+  ['openai-compat-lab', 'openai-compatible'],
+  ['anthropic-comptible', 'anthropic-compatible'],
+] as const) {
+  test(`"${provider}" is refused without an address, and with one accepted with a warning`, async () => {
+    const { expect, refuses, gateway } = openDoor({ catalog })
+    const error = `Unknown provider "${provider}". Did you mean "${kind}"? ${elsewhere}`
+    await refuses(400, error, ['POST', '/api/connections', { provider }])
+    const made = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
+    const warnings = [
+      `The provider "${provider}" is not of the kind "${kind}": GET /v1/models does not ask it for its models, and its format is "openai-chat". If the kind was meant, delete this connection, and make one whose "provider" begins with "${kind}".`,
+    ]
+    assert.equal(made.warnings, warnings)
+    const path = `/api/connections/${made.id}`
+    assert.equal((await expect(200, 'PUT', path, { ...made, name: 'x', apiKey: null })).warnings, warnings)
+    assert.equal((await gateway.api.connections.put({ id: made.id, provider })).warnings, warnings)
+    assert.is((await expect(200, 'GET', path)).warnings, undefined)
+  })
+}
+
+for (const provider of [
+  'lab',
+  'openai-company',
+  'openai-eu',
+  'compatible',
+  'openai-compatible-lab',
+  'anthropic-compatible',
+])
+  test(`"${provider}" with an address gets no warning of a kind`, async () => {
+    const { expect } = openDoor({ catalog })
+    const made = await expect(201, 'POST', '/api/connections', { provider, baseUrl: 'http://lab.test/v1' })
+    assert.is(made.warnings, undefined)
+  })

@@ -37,6 +37,7 @@ const connection = {
     region: 'eu',
   },
   prefix: 'p',
+  sharesPrefix: null,
   enabledModels: null,
   discover: true,
   baseUrl: 'https://a.example',

@@ -138,6 +138,8 @@ const account = {
   'api-key-env': secretIn('apiKey', 'OPENAI_API_KEY', 'The variable that holds its credential'),
   'base-url': text('baseUrl', 'http://10.0.0.5:8000/v1', 'The address of the provider, with its version'),
   prefix: text('prefix', 'lab', 'What the names of its models begin with'),
+  'shares-prefix': flag('sharesPrefix', true, 'Allows a prefix that is a name of another provider'),
+  'no-shares-prefix': flag('sharesPrefix', false, 'Allows none'),
   model: texts('enabledModels', 'gpt-5-mini', 'A model to list; several times for more; without it all'),
   format: text('format', 'openai-chat', 'openai-chat, openai-responses, anthropic-messages or gemini'),
   priority: number('priority', 'priority', 'Lower comes first, none comes last'),

@@ -39,7 +39,7 @@ export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>
     priority: 'Lower comes first, none comes last.',
     apiKey: 'The credential. Answers have its last four characters only.',
     providerSpecificData: 'What differs from the definition of the provider.',
-    prefix: 'The same as in `providerSpecificData`; so are `enabledModels`, `baseUrl` and `format`.',
+    prefix: 'The same as in `providerSpecificData`; so are `sharesPrefix`, `enabledModels`, `baseUrl` and `format`.',
     discover:
       '`true` asks the server once for its models, with the key or without one, and keeps them as `enabledModels`. It is not stored.',
     warnings: 'What cannot work yet, and what to do. Absent when there is nothing.',
