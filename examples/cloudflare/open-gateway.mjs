@@ -1,14 +1,16 @@
 import { createGateway } from 'signalbox'
 
 /** The gateway of one isolate on a storage that all isolates share. */
-export async function openGateway(storage, { SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }) {
-  const missing = Object.entries({ SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
+export async function openGateway(storage, { SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }) {
+  const missing = Object.entries({ SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(
+    ([, value]) => !value,
+  )
   if (missing.length > 0) throw new Error(`Set ${missing.map(([name]) => name).join(', ')}: see README.md`)
 
   const gateway = createGateway({
     storage,
     secret: SECRET, // seals keys and credentials in the storage
-    management: { token: ADMIN_TOKEN }, // opens /api
+    management: { token: SIGNALBOX_ADMIN_TOKEN }, // opens /api
   })
   // Nothing is written when nothing has changed, so every isolate may run this.
   await gateway.api.connections.put({ id: 'openai', provider: 'openai', apiKey: OPENAI_API_KEY })

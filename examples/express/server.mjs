@@ -5,8 +5,8 @@ import { toExpressHandler } from 'signalbox/express'
 import { fileStorage } from 'signalbox/storage/file'
 
 if (existsSync('.env')) process.loadEnvFile()
-const { SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
-const missing = Object.entries({ SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
+const { SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+const missing = Object.entries({ SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
 if (missing.length > 0) {
   console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
   process.exit(1)
@@ -15,7 +15,7 @@ if (missing.length > 0) {
 const gateway = createGateway({
   storage: fileStorage('./data'),
   secret: SECRET, // seals keys and credentials in the storage
-  management: { token: ADMIN_TOKEN }, // opens /ai/api
+  management: { token: SIGNALBOX_ADMIN_TOKEN }, // opens /ai/api
 })
 
 try {

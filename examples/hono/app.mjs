@@ -2,8 +2,8 @@ import { Hono } from 'hono'
 import { createGateway } from 'signalbox'
 import { fileStorage } from 'signalbox/storage/file'
 
-const { SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
-const missing = Object.entries({ SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
+const { SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY } = process.env
+const missing = Object.entries({ SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY }).filter(([, value]) => !value)
 if (missing.length > 0) {
   console.error(`Set ${missing.map(([name]) => name).join(', ')}: README.md has the commands.`)
   process.exit(1)
@@ -13,7 +13,7 @@ const gateway = createGateway({
   basePath: '/ai',
   storage: fileStorage('./data'),
   secret: SECRET, // seals keys and credentials in the storage
-  management: { token: ADMIN_TOKEN }, // opens /ai/api
+  management: { token: SIGNALBOX_ADMIN_TOKEN }, // opens /ai/api
 })
 
 try {

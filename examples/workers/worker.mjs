@@ -1,9 +1,9 @@
-// wrangler deploy examples/workers/worker.mjs, with a secret ADMIN_TOKEN and compatibility flag "enable_request_signal"
+// wrangler deploy examples/workers/worker.mjs, with a secret SIGNALBOX_ADMIN_TOKEN and compatibility flag "enable_request_signal"
 import { createGateway } from 'signalbox'
 import { memoryStorage } from 'signalbox/storage/memory'
 import { toWorkersHandler } from 'signalbox/workers'
 
 // The storage is in memory, so that each isolate starts empty; examples/cloudflare has persistent storages.
 export default toWorkersHandler((env) =>
-  createGateway({ storage: memoryStorage(), management: { token: env.ADMIN_TOKEN } }),
+  createGateway({ storage: memoryStorage(), management: { token: env.SIGNALBOX_ADMIN_TOKEN } }),
 )

@@ -51,7 +51,7 @@ export const FIRST_MODEL = 'openai/gpt-5-mini'
 
 function tokenText({ token, isTokenGiven }: Welcome): string {
   if (token !== undefined)
-    return `The admin token, shown this once. Keep it; --new-token replaces a lost one:\n\n  ADMIN_TOKEN=${token}`
+    return `The admin token, shown this once. Keep it; --new-token replaces a lost one:\n\n  export SIGNALBOX_ADMIN_TOKEN=${token}`
   if (isTokenGiven) return 'The admin token is the one in SIGNALBOX_ADMIN_TOKEN.'
   return 'The admin token was printed on the first start with this data, with or without --demo. If it is lost, start with --new-token.'
 }
@@ -75,7 +75,7 @@ const OWN_SERVER =
 
 /** The commands from an empty gateway to a first answer, in blocks. */
 function firstSteps({ baseUrl, token }: Pick<Welcome, 'baseUrl' | 'token'>): string[] {
-  const terminal = `in another terminal${token === undefined ? ' with ADMIN_TOKEN set to the admin token' : ', after the line above'}`
+  const terminal = `in another terminal${token === undefined ? ' with SIGNALBOX_ADMIN_TOKEN set to the admin token' : ', after the line above'}`
   const connection = `{"provider":"openai","apiKey":"'"$OPENAI_API_KEY"'"}`
   return [
     `From here to a streamed answer, ${terminal}:`,
@@ -114,7 +114,7 @@ function openText({ baseUrl, openTo, requireApiKey }: Welcome): string[] {
   return [`${who} Require keys:\n\n${command}`]
 }
 
-const ADMIN = '"authorization: Bearer $ADMIN_TOKEN"'
+const ADMIN = '"authorization: Bearer $SIGNALBOX_ADMIN_TOKEN"'
 const CLIENT = '"authorization: Bearer $SIGNALBOX_KEY"'
 const JSON_TYPE = "'content-type: application/json'"
 

@@ -13,7 +13,7 @@ export { ClientError, type ClientErrorCode } from './error.ts'
 export interface ClientOptions {
   /** The address of the gateway, `http` or `https`, with its `basePath`: `https://app.example/ai`. A trailing slash does not matter. */
   baseUrl: string
-  /** The management token; default: none, for a host that identifies its callers in another way, such as by cookies. */
+  /** The admin token; default: none, for a host that identifies its callers in another way, such as by cookies. */
   token?: string
   /** Default: the platform's. `gateway.fetch` calls a gateway in the same process. */
   fetch?: typeof fetch
@@ -142,7 +142,7 @@ function checked(options: ClientOptions): ClientOptions {
   const { token, fetch, clock } = options
   if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)))
     throw new TypeError(
-      'token must be the management token: text without blanks that a header can carry. Leave it out for none.',
+      'token must be the admin token: text without blanks that a header can carry. Leave it out for none.',
     )
   if (fetch !== undefined && typeof fetch !== 'function') throw new TypeError('fetch must be a function.')
   if (clock !== undefined && typeof clock?.sleep !== 'function')
@@ -155,9 +155,7 @@ function baseOf(baseUrl: unknown): string {
   if (!url || !/^https?:$/.test(url.protocol))
     throw new TypeError('baseUrl must be the absolute address of a gateway, such as https://app.example/ai.')
   if (url.username || url.password || url.search || url.hash)
-    throw new TypeError(
-      'baseUrl must have no credentials, query or fragment. The management token is an option of its own.',
-    )
+    throw new TypeError('baseUrl must have no credentials, query or fragment. The admin token is an option of its own.')
   let base = url.origin + url.pathname
   while (base.endsWith('/')) base = base.slice(0, -1)
   return base

@@ -39,8 +39,8 @@ function tokenGuard(token: string): ManagementGuard {
 
 function unauthorized(presented: string) {
   const hint = isClientKey(presented)
-    ? 'This is an API key for /v1; the management API takes the management token instead'
-    : `${presented ? 'This is not the management token. ' : ''}Send the management token`
+    ? 'This is an API key for /v1; the management API takes the admin token instead'
+    : `${presented ? 'This is not the admin token. ' : ''}Send the admin token`
   return gatewayError('MANAGEMENT_UNAUTHORIZED', {
     message: `${hint}, as "Authorization: Bearer <token>".`,
     headers: { 'www-authenticate': 'Bearer' },

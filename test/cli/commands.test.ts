@@ -231,7 +231,7 @@ const refused: Array<[args: string[], says: RegExp]> = [
   ],
   [['keys', '--url', 'localhost:4000'], /^--url must be the absolute address of a gateway/],
   [['keys', '--url', 'http://me:secret@127.0.0.1'], /^--url must have no credentials/],
-  [['keys', '--token', 'with blanks'], /^--token must be the management token/],
+  [['keys', '--token', 'with blanks'], /^--token must be the admin token/],
   [['cloud', 'disable', '--enrolment', '-'], /^Unknown option "--enrolment"/],
 ]
 

@@ -77,4 +77,6 @@ steps('the first steps show the demo at once, and on later starts the available 
 
 /** What stands indented by two blanks and is no address, each with the lines that continue it. */
 const commandsIn = (text: string) =>
-  [...text.matchAll(/^ {2}((?:curl|SIGNALBOX_KEY=|ADMIN_TOKEN=)[\s\S]*?[^\\|])$/gm)].map(([, command]) => command ?? '')
+  [...text.matchAll(/^ {2}((?:curl|SIGNALBOX_KEY=|export SIGNALBOX_ADMIN_TOKEN=)[\s\S]*?[^\\|])$/gm)].map(
+    ([, command]) => command ?? '',
+  )

@@ -70,7 +70,7 @@ test('a command ends with one line and exit code 1 when the gateway refuses or i
   const env = { SIGNALBOX_URL: url }
   const failures: Array<[args: string[], code: number, says: RegExp]> = [
     [['combos', 'create', 'fast', '--strategy', 'rond'], 1, /^signalbox: "models" is required/],
-    [['keys', '--token', 'wrong-token'], 1, /This is not the management token\..* --token or SIGNALBOX_ADMIN_TOKEN\.$/],
+    [['keys', '--token', 'wrong-token'], 1, /This is not the admin token\..* --token or SIGNALBOX_ADMIN_TOKEN\.$/],
     [['cloud', 'check'], 1, /There is no cloud proxy yet/],
     [['keys', '--colour'], 1, /Unknown option "--colour"/],
     [['kyes'], 2, /There is no command "kyes"\. Did you mean "keys"\?/],
@@ -97,7 +97,7 @@ test('the commands of signalbox for a gateway that runs say which gateway was no
   )
   const command = signalbox(['settings', '--url', url])
   assert.equal(await command.ended, { code: 1, signal: null })
-  assert.match(command.stderr, /^signalbox: Send the management token.* --token or SIGNALBOX_ADMIN_TOKEN\.\n$/)
+  assert.match(command.stderr, /^signalbox: Send the admin token.* --token or SIGNALBOX_ADMIN_TOKEN\.\n$/)
 })
 
 test('the commands of signalbox for a gateway that runs have a help each, which reaches for no gateway', async () => {

@@ -38,7 +38,7 @@ refusals('refusals of a gateway reject with their status and text, and without a
   assert.equal(await failure(stranger.keys.list()), [
     401,
     undefined,
-    'Send the management token, as "Authorization: Bearer <token>".',
+    'Send the admin token, as "Authorization: Bearer <token>".',
   ])
   const error = await errorOf(stranger.keys.list())
   assert.not.ok('code' in error)
@@ -259,8 +259,8 @@ const options: Array<[options: object, says: RegExp]> = [
   [{ baseUrl: 'ftp://gateway.test' }, /^baseUrl must be the absolute/],
   [{ baseUrl: 'http://me:secret@gateway.test' }, /^baseUrl must have no credentials, query or fragment/],
   [{ baseUrl: 'http://gateway.test?token=secret' }, /^baseUrl must have no credentials, query or fragment/],
-  [{ baseUrl: 'http://gateway.test', token: '' }, /^token must be the management token/],
-  [{ baseUrl: 'http://gateway.test', token: 'secret\n' }, /^token must be the management token/],
+  [{ baseUrl: 'http://gateway.test', token: '' }, /^token must be the admin token/],
+  [{ baseUrl: 'http://gateway.test', token: 'secret\n' }, /^token must be the admin token/],
   [{ baseUrl: 'http://gateway.test', fetch: 'fetch' }, /^fetch must be a function/],
   [{ baseUrl: 'http://gateway.test', clock: {} }, /^clock must have/],
   [{ baseUrl: 'http://gateway.test', tokn: 'x' }, /^tokn is not an option\. Known: baseUrl, token, fetch, clock\.$/],

@@ -37,7 +37,9 @@ test('without its variables the Worker prints their names and answers 500', { ti
       async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined))?.status,
     )
     assert.is(status, 500)
-    await until(own, () => /Set SECRET, ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY: see README\.md/.test(own.output))
+    await until(own, () =>
+      /Set SECRET, SIGNALBOX_ADMIN_TOKEN, APP_KEY, OPENAI_API_KEY: see README\.md/.test(own.output),
+    )
   } finally {
     await own.kill()
     await rename(`${file}.aside`, file)

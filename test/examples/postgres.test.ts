@@ -31,7 +31,7 @@ test('a start without its server ends with one line that names the cause', ({ se
     /^The gateway cannot start: Postgres cannot be reached .* Check the pool's address and that the server runs\.$/,
   ))
 
-refusesToStart('postgres', ['DATABASE_URL', 'SECRET', 'ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+refusesToStart('postgres', ['DATABASE_URL', 'SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
 
 async function run(statement: string): Promise<void> {
   const pg = createRequire(import.meta.url)('pg') as { Client: new (url: string) => PgClient }

@@ -64,7 +64,7 @@ test('a start without its server ends with one line that names the cause', ({ se
     /^Redis cannot be reached \([^)]*ECONNREFUSED[^)]*\): check REDIS_URL and that the server runs\.$/,
   ))
 
-refusesToStart('redis', ['REDIS_URL', 'SECRET', 'ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
+refusesToStart('redis', ['REDIS_URL', 'SECRET', 'SIGNALBOX_ADMIN_TOKEN', 'APP_KEY', 'OPENAI_API_KEY'])
 
 const chat = ({ url, secrets }: ServedExample) =>
   fetch(`${url}/v1/chat/completions`, {

@@ -65,7 +65,7 @@ export async function serveExample(name: string, options: ServedOptions): Promis
     const manage = (method: string, path: string, body?: object) =>
       fetch(`${url}/api${path}`, {
         method,
-        headers: { authorization: `Bearer ${secrets.ADMIN_TOKEN}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${secrets.SIGNALBOX_ADMIN_TOKEN}`, 'content-type': 'application/json' },
         ...(body && { body: JSON.stringify(body) }),
       })
     const moved = await manage('PUT', '/connections/openai', { baseUrl: upstream.url, apiKey: 'sk-openai' })
@@ -123,7 +123,7 @@ export function serves(name: string, open: () => ServedOptions | Promise<ServedO
       fetch(`${served.url}/api/keys`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
     assert.is((await open()).status, 401)
     assert.is((await open(served.secrets.APP_KEY)).status, 401)
-    assert.is((await open(served.secrets.ADMIN_TOKEN)).status, 200)
+    assert.is((await open(served.secrets.SIGNALBOX_ADMIN_TOKEN)).status, 200)
   })
 
   test('a restart keeps the data', async ({ served }) => {

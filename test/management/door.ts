@@ -37,7 +37,7 @@ export interface Answer {
   headers: Headers
 }
 
-/** A gateway with a management token, seen from outside. Every request and its answer are compared with the description of the API. */
+/** A gateway with a admin token, seen from outside. Every request and its answer are compared with the description of the API. */
 export function openDoor(options: Partial<GatewayOptions> = {}) {
   const clock = fakeClock()
   const storage = options.storage ?? memoryStorage({ clock })

@@ -93,9 +93,9 @@ test('an unknown path or method under /api is 401 without the token, and only wi
 test('the refusals of a wrong token and of a missing one differ', async () => {
   const { send } = openDoor()
   const told = async (headers: Record<string, string> = {}) => (await send('GET', '/api/keys', { headers })).body.error
-  assert.is(await told(), 'Send the management token, as "Authorization: Bearer <token>".')
+  assert.is(await told(), 'Send the admin token, as "Authorization: Bearer <token>".')
   const wrong = await told(bearer('x'.repeat(40)))
-  assert.is(wrong, 'This is not the management token. Send the management token, as "Authorization: Bearer <token>".')
+  assert.is(wrong, 'This is not the admin token. Send the admin token, as "Authorization: Bearer <token>".')
 })
 
 test('the refusal of a client key says where to use it', async () => {
@@ -106,7 +106,7 @@ test('the refusal of a client key says where to use it', async () => {
   assert.not.ok(body.error.includes(key))
 })
 
-test('the management token does not open /v1', async () => {
+test('the admin token does not open /v1', async () => {
   const { send, expect } = openDoor()
   await expect(200, 'PATCH', '/api/settings', { requireApiKey: true })
   assert.is((await send('GET', '/v1/models', { headers: bearer(TOKEN) })).status, 401)

@@ -2,7 +2,7 @@ import { TOKEN } from './client.ts'
 import { runsIn } from './scenario.ts'
 import { startWorker } from './worker.ts'
 
-const options = { bindings: { ADMIN_TOKEN: TOKEN } }
+const options = { bindings: { SIGNALBOX_ADMIN_TOKEN: TOKEN } }
 
 runsIn('workerd: export default gateway', () => startWorker('worker-gateway', options))
 runsIn('workerd: toWorkersHandler', () => startWorker('worker-mount', options))

@@ -93,7 +93,7 @@ export async function openWorkbench(call: (path: string) => MockedCall) {
       const line = program.map((part) => `'${part}'`).join(' ')
       await writeFile(join(bin, command), `#!/bin/sh\nexec ${line} "$@"\n`, { mode: 0o755 })
       const path = [bin, process.env.PATH].join(delimiter)
-      const own = { SIGNALBOX_KEY: key, ADMIN_TOKEN: TOKEN, MORE: more.join(' ') }
+      const own = { SIGNALBOX_KEY: key, SIGNALBOX_ADMIN_TOKEN: TOKEN, MORE: more.join(' ') }
       const added = Object.entries(env).map(([name, value]) => [name, value.replace('~', home)])
       const all = { ...isolated(home), PATH: path, ...own, ...Object.fromEntries(added) }
       return runScript(fitted(script), { cwd: folder, env: all })
