@@ -168,9 +168,10 @@ export function createGatewayWith(
     const startTimer = (ms: number, onTime: () => void) =>
       clock === platformClock ? startIdleTimer(ms, onTime) : startDeadline(clock, ms, onTime)
     const cloud = { fetch: upstream(), options: options.cloud ?? {}, random: platformRandom, startTimer, onError }
+    const published = async () => (await listing()).list(['llm'], upstream())
     const rotation = { reset: async (group: string) => (await choosing()).roundRobin.reset(group) }
     const made = createManagementApi(
-      { store, catalog, clock, rotation, routes, health, limits, explain, turnEnd, cloud },
+      { store, catalog, clock, rotation, routes, published, health, limits, explain, turnEnd, cloud },
       {
         management: options.management,
         limits: { maxBytes: limits.maxManagementBodyBytes, time: bodyTime },

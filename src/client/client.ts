@@ -64,6 +64,7 @@ const routes: ClientRoutes<Management> = {
     delete: 'DELETE /api/connections/:id',
     discover: 'POST /api/connections/:id/models',
   },
+  models: { published: 'GET /api/models' },
   customModels: {
     list: 'GET /api/models/custom',
     create: 'POST /api/models/custom',

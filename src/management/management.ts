@@ -7,7 +7,7 @@ import type { RoundRobin } from '../routing/round-robin.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { Store } from '../store/store.ts'
 import { createWritableStore } from '../store/writable-store.ts'
-import type { Catalog, Clock } from '../types.ts'
+import type { Catalog, Clock, ModelEntry } from '../types.ts'
 import { cloudInputs } from './cloud.ts'
 import { createCloudOperations } from './cloud-actions.ts'
 import { createMirror, type MirrorDependencies } from './cloud-mirror.ts'
@@ -19,7 +19,13 @@ import { createConnectionOperations } from './connections.ts'
 import { createExplain, type Explainable, explainInput } from './explain.ts'
 import { createDamagedRecordOperations, createHealthOperations, damagedRecordInputs } from './health.ts'
 import { createKeyOperations, keyInputs } from './keys.ts'
-import { aliasInputs, createAliasOperations, createCustomModelOperations, customModelInputs } from './models.ts'
+import {
+  aliasInputs,
+  createAliasOperations,
+  createCustomModelOperations,
+  createModelOperations,
+  customModelInputs,
+} from './models.ts'
 import type { Management, OpenApiDocument, PerInput } from './operations.ts'
 import { createProviderOperations, providerInputs } from './providers.ts'
 import { createSettingsOperations, settingsInputs } from './settings.ts'
@@ -31,6 +37,8 @@ export interface ManagementDependencies {
   rotation: Pick<RoundRobin, 'reset'>
   /** Where model names lead now. */
   routes(): Promise<RouteTable>
+  /** The models that clients can ask for, as `GET /v1/models` lists them. */
+  published(): Promise<ModelEntry[]>
   health: Health
   limits: RuledLimits & { lookupTimeoutMs: number }
   /** Lets others get their turn during long work. */
@@ -57,6 +65,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     settings: mirrored(createSettingsOperations(deps)),
     combos: mirrored(createComboOperations({ ...deps, inTurn })),
     connections: mirrored(createConnectionOperations(deps)),
+    models: createModelOperations(deps),
     customModels: mirrored(createCustomModelOperations(deps)),
     aliases: mirrored(createAliasOperations({ ...deps, inTurn })),
     providers: mirrored(createProviderOperations(deps)),
@@ -86,6 +95,7 @@ export const inputs: { readonly [Resource in keyof Management]: PerInput<Managem
   settings: settingsInputs,
   combos: comboInputs,
   connections: connectionInputs,
+  models: {},
   customModels: customModelInputs,
   aliases: aliasInputs,
   providers: providerInputs,

@@ -6,7 +6,7 @@ import type { ConnectionOperations } from './connections.ts'
 import type { ExplainedRequest } from './explain.ts'
 import type { DamagedRecordOperations, HealthOperations } from './health.ts'
 import type { KeyOperations } from './keys.ts'
-import type { AliasOperations, CustomModelOperations } from './models.ts'
+import type { AliasOperations, CustomModelOperations, ModelOperations } from './models.ts'
 import type { ProviderOperations } from './providers.ts'
 import type { SettingsOperations } from './settings.ts'
 
@@ -20,6 +20,7 @@ export interface Management<Input = never> {
   settings: SettingsOperations<Input>
   combos: ComboOperations<Input>
   connections: ConnectionOperations<Input>
+  models: ModelOperations
   customModels: CustomModelOperations<Input>
   aliases: AliasOperations<Input>
   providers: ProviderOperations<Input>
@@ -133,6 +134,9 @@ export const operations: { readonly [Resource in keyof Management]: Rows<Managem
       failure: 'Failed to discover models',
       hasBody: false,
     },
+  },
+  models: {
+    published: { method: 'GET', path: '/api/models', failure: 'Failed to list models' },
   },
   customModels: {
     list: { method: 'GET', path: '/api/models/custom', failure: 'Failed to fetch custom models' },

@@ -132,6 +132,14 @@ const connection = v.object({
 
 const changedConnection = v.object({ ...connection.entries, ...warnings })
 
+const modelEntry = v.object({
+  id: text,
+  object: v.literal('model'),
+  created: whole,
+  owned_by: text,
+  kind: v.exactOptional(v.picklist(['webSearch', 'webFetch'])),
+})
+
 const customModel = v.object({ id: text, type: v.exactOptional(kind), providerAlias: text })
 const alias = v.object({ alias: text, model: text, ...warnings })
 
@@ -254,6 +262,7 @@ const table = {
     put: changedConnection,
     discover: changedConnection,
   },
+  models: { published: v.object({ object: v.literal('list'), data: v.array(modelEntry) }) },
   customModels: {
     list: v.object({ models: v.array(customModel) }),
     create: customModel,

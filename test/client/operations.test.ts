@@ -141,6 +141,7 @@ for (const basePath of ['', '/tools/ai']) {
       assert.equal(await client.combos.delete(combo.id), { success: true })
 
       await client.customModels.create({ providerAlias: 'one', id: 'vendor/large?v=1' })
+      await same(client.models.published(), api.models.published())
       await same(client.customModels.list(), api.customModels.list())
       assert.equal(await client.customModels.delete('one', 'vendor/large?v=1'), { success: true })
 

@@ -74,6 +74,7 @@ test('each operation resolves to what is described', async () => {
   await ask('DELETE', `/api/connections/${connection}`)
 
   await ask('POST', '/api/models/custom', { providerAlias: 'one', id: 'vendor/new', type: 'image' })
+  await ask('GET', '/api/models')
   await ask('GET', '/api/models/custom')
   await ask('DELETE', '/api/models/custom/one/vendor/new')
   await ask('PUT', '/api/models/aliases', { alias: 'a/b', model: 'nowhere' })

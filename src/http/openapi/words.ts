@@ -58,6 +58,10 @@ export const operationWords: Readonly<Record<string, Words>> = {
     [415],
   ),
   'connections.delete': words('Delete a connection'),
+  'models.published': words(
+    'List what clients can ask for',
+    'The models that `GET /v1/models` lists, for whoever manages the gateway and has no API key.',
+  ),
   'customModels.list': words('List the custom models'),
   'customModels.create': words('Create a custom model', 'Adds a model that the catalog does not have.'),
   'customModels.put': words('Create a custom model, or change its type', KEPT),
