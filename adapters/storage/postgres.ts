@@ -325,16 +325,14 @@ const ADVICE: Record<string, string> = {
 }
 
 function failure(cause: unknown, table: string): Error {
-  const { code: given }: { code?: unknown } = Object(cause)
-  const code = `${given}`
+  const { code = '' }: { code?: string } = Object(cause)
   const isAnswer = /^(?!08|E)[0-9A-Z]{5}$/.test(code) // EPIPE is an error code of Node
-  const reason = given === undefined || code === '' ? '' : ` (${code})`
-  const advice = ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'
+  const what = `the table ${table}${code && ` (${code})`}. `
   return storageError(
     isAnswer && !GONE.test(code) ? 'STORAGE_UNREADABLE' : 'STORAGE_UNREACHABLE',
     isAnswer
-      ? `Postgres refused the table ${table} (${code}). ${advice}`
-      : `Postgres cannot be reached for the table ${table}${reason}. Check the pool's address and that the server runs.`,
+      ? `Postgres refused ${what}${ADVICE[code] ?? ADVICE[code.slice(0, 2)] ?? 'Try again, or read its log.'}`
+      : `Postgres cannot be reached for ${what}Check the pool's address and that the server runs.`,
     cause,
   )
 }
