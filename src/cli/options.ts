@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { isOrigin } from '../lib/urls.ts'
 import { type OptionShape, readArguments, usage } from './arguments.ts'
-import { type Problem, problem } from './problem.ts'
+import { problem } from './problem.ts'
 
 /** The parsed options of the command line. */
 export interface CliOptions {
@@ -68,15 +68,14 @@ export function parseOptions(args: readonly string[]): CliOptions {
 function read(args: readonly string[]): Map<string, string[]> {
   const { given, positionals } = readArguments(args, known)
   const [unexpected] = positionals
-  if (unexpected !== undefined) throw unexpectedWord(unexpected)
+  if (unexpected !== undefined)
+    throw usage(`Unexpected "${unexpected}". A command comes before all options. ${OPTIONS_BEGIN}`)
   return given
 }
 
-/** Makes the problem for a word that is neither an option nor the value of one. */
-export const unexpectedWord = (word: string): Problem =>
-  usage(
-    `Unexpected "${word}". Options begin with "--"; under npm write them after another "--": npm start -- --port 4100.`,
-  )
+/** What may be wrong with a word that is no command. */
+export const OPTIONS_BEGIN =
+  'Options begin with "--"; under npm write them after another "--": npm start -- --port 4100.'
 
 function portOf(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
@@ -169,7 +168,8 @@ Usage: signalbox [options]                      starts a gateway
        signalbox <command> [action] [options]   manages one that runs
        npm start -- [options]                   in a clone of the repository
 
-Commands: keys, connections, combos, aliases, models, settings, cloud. Each has --help.
+Commands: keys, connections, combos, aliases, models, providers, explain, health, settings, cloud.
+Each has --help. "signalbox models" lists what clients can ask for, "signalbox explain <model>" says where it goes.
 
   --port <number>    Port to listen on, 0 for any free one. Default: ${defaults.port}
   --host <address>   Address to listen on. Default: ${defaults.host}, reached from this machine only

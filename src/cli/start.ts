@@ -115,7 +115,7 @@ async function readConfig({ config: path }: CliOptions, variables: Variables) {
 
 const openToAll = (host: string) =>
   problem(
-    `--host ${host} opens this gateway to the network while no key is required of clients: whoever reaches it spends your money. Require keys first: start without --host and PATCH /api/settings with {"requireApiKey":true}, or put settings: { requireApiKey: true } into a --config file. If it is meant to be open, add --open.`,
+    `--host ${host} opens this gateway to the network while no key is required of clients: whoever reaches it spends your money. Require keys first: start without --host, run signalbox settings update --require-api-key in another terminal, and start again; or put settings: { requireApiKey: true } into a --config file. If it is meant to be open, add --open.`,
   )
 
 /**

@@ -69,12 +69,12 @@ test('a command ends with one line and exit code 1 when the gateway refuses or i
 }) => {
   const env = { SIGNALBOX_URL: url }
   const failures: Array<[args: string[], code: number, says: RegExp]> = [
-    [['combos', 'create', 'fast', '--strategy', 'rond'], 1, /^signalbox: "models" is required/],
+    [['combos', 'create', 'fast', '--strategy', 'rond'], 1, /^signalbox: --model is required/],
     [['keys', '--token', 'wrong-token'], 1, /This is not the admin token\..* --token or SIGNALBOX_ADMIN_TOKEN\.$/],
     [['cloud', 'check'], 1, /There is no cloud proxy yet/],
     [['keys', '--colour'], 1, /Unknown option "--colour"/],
     [['kyes'], 2, /There is no command "kyes"\. Did you mean "keys"\?/],
-    [['data'], 2, /Unexpected "data"\. Options begin with "--"/],
+    [['data'], 2, /There is no command "data"\. The commands are keys, .*\. Options begin with "--"/],
   ]
   await Promise.all(
     failures.map(async ([args, code, says]) => {
@@ -97,17 +97,17 @@ test('the commands of signalbox for a gateway that runs say which gateway was no
   )
   const command = signalbox(['settings', '--url', url])
   assert.equal(await command.ended, { code: 1, signal: null })
-  assert.match(command.stderr, /^signalbox: Send the admin token.* --token or SIGNALBOX_ADMIN_TOKEN\.\n$/)
+  assert.match(command.stderr, /^signalbox: Give the admin token\..* --token or SIGNALBOX_ADMIN_TOKEN\.\n$/)
 })
 
 test('the commands of signalbox for a gateway that runs have a help each, which reaches for no gateway', async () => {
   const help = await run(['--help'])
   const [, names = ''] = /^Commands: ([a-z, ]+)\./m.exec(help.out) ?? []
-  assert.is(names, 'keys, connections, combos, aliases, models, settings, cloud')
+  assert.is(names, 'keys, connections, combos, aliases, models, providers, explain, health, settings, cloud')
   for (const name of names.split(', ')) {
     const { code, out } = await run([name, '--help'], { env: { SIGNALBOX_URL: 'nowhere' } })
     assert.is(code, 0)
-    assert.match(out, new RegExp(`^Usage: signalbox ${name} \\[action\\]`, 'm'))
+    assert.match(out, new RegExp(`^Usage: signalbox ${name} ${name === 'explain' ? '<model>' : '\\[action\\]'}`, 'm'))
     assert.match(out, /^ {2}--url http:\/\/127\.0\.0\.1:4000 /m)
   }
 })

@@ -7,7 +7,10 @@ import { type Column, details, table } from './text-table.ts'
 /** A command for one resource of a running gateway. */
 export interface CliCommand {
   help: string
-  /** The actions by their words, such as `list` and `sessions revoke`; without words the first one is run. */
+  /**
+   * By their words, such as `list` and `sessions revoke`; the first one is meant when none is given. A command that does one thing has one action
+   * without words.
+   */
   actions: Readonly<Record<string, CliAction>>
   /** Notes at the end of the help. */
   notes?: string
@@ -29,6 +32,8 @@ export interface ActionCall {
   api: Client<unknown>
   words: readonly string[]
   input: Readonly<Record<string, unknown>>
+  /** A message of the gateway in the words of the command line. */
+  explain(message: string): string
 }
 
 /** The output of an action. */

@@ -10,6 +10,8 @@ export interface Field extends OptionShape {
   help: string
   /** Converts one value of the option. */
   read(value: string, source: Source): unknown | Promise<unknown>
+  /** Of an option without a value: what the member becomes. */
+  value?: boolean
   isSecret?: boolean
   /** Do all values of the option make one list? Otherwise the last value counts. */
   isList?: boolean
@@ -55,6 +57,7 @@ export const flag = (member: string, value: boolean, help: string): Field => ({
   type: 'boolean',
   member,
   help,
+  value,
   read: () => value,
 })
 

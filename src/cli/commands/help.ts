@@ -30,14 +30,15 @@ export function commandHelp(name: string, { help, notes, actions }: CliCommand):
   const lines = Object.entries(actions).map(([words, { help: what, words: more = [] }], at) => {
     return line([words, ...more].join(' '), at === 0 ? `${what}; done when no action is given` : what)
   })
-  const options = [...optionGroups(actions)].map(([of, group]) => `Options of ${of}:\n${optionLines(group)}`)
+  const sole = actions['']
+  const options = [...optionGroups(actions)].map(([of, group]) => `Options${of && ` of ${of}`}:\n${optionLines(group)}`)
   const takesSecrets = Object.values(actions).some(({ fields = {} }) =>
     Object.values(fields).some(({ isSecret }) => isSecret),
   )
   const blocks = [
     `${help}.`,
-    `Usage: signalbox ${name} [action] [options], at a gateway that runs`,
-    `Actions:\n${lines.join('\n')}`,
+    `Usage: signalbox ${name} ${sole ? (sole.words ?? []).join(' ') : '[action]'} [options], at a gateway that runs`,
+    sole ? `${sole.help}.` : `Actions:\n${lines.join('\n')}`,
     ...options,
     `Options of all:\n${optionLines(Object.entries(commonOptions))}`,
     ...(notes ? [notes] : []),

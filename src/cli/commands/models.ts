@@ -86,11 +86,31 @@ function givenModel(given: string | undefined): Partial<CustomModel> {
 
 const type = text('type', 'embedding', 'Where it is listed; without it llm')
 
+/** What is published while no connection is active, which the listing shows as what could be. */
+const NOT_CONNECTED =
+  'No provider is connected: these are the models of the built-in catalog. Each can be asked for once its provider is connected, as in signalbox connections create openai --api-key -'
+
 export const models: CliCommand = {
-  help: 'Custom models, which the catalog does not have',
-  notes: 'A <model> is <provider>/<id>.',
+  help: 'What clients can ask for, and the custom models, which the catalog does not have',
+  notes: 'A <model> is <provider>/<id>. Clients can ask for the names of signalbox aliases, too.',
   actions: {
     list: {
+      help: 'All that clients can ask for',
+      async run({ api }) {
+        const [body, { connections }] = await Promise.all([api.models.published(), api.connections.list()])
+        const isConnected = connections.some(({ isActive }) => isActive !== false)
+        const list = printedList(body, {
+          all: body.data,
+          columns: [
+            ['MODEL', ({ id }) => id],
+            ['OF', ({ owned_by }) => owned_by],
+          ],
+          none: 'Nothing is published. Name models of a connection: signalbox connections update <connection> --model <id>',
+        })
+        return isConnected ? list : { ...list, warnings: [NOT_CONNECTED] }
+      },
+    },
+    custom: {
       help: 'All custom models',
       async run({ api }) {
         const body = await api.customModels.list()

@@ -2,16 +2,38 @@ import { type Client, ClientError, createClient } from '../../client/client.ts'
 import { didYouMean, nearest } from '../../lib/spelling.ts'
 import { readArguments, usage } from '../arguments.ts'
 import { oneLine, type Terminal } from '../logger.ts'
-import { unexpectedWord, type Variables } from '../options.ts'
-import { isProblem, problem } from '../problem.ts'
+import { OPTIONS_BEGIN, type Variables } from '../options.ts'
+import { isProblem, type Problem, problem } from '../problem.ts'
 import { cloud } from './cloud.ts'
 import type { CliAction, CliCommand } from './command.ts'
 import { inputOf, type Source, secret } from './fields.ts'
 import { commandHelp, commonOptions, DEFAULT_URL } from './help.ts'
 import { aliases, models } from './models.ts'
 import { combos, connections, keys, settings } from './record-commands.ts'
+import { explain, health, providers } from './views.ts'
+import { inCommandWords } from './wording.ts'
 
-const commands: Readonly<Record<string, CliCommand>> = { keys, connections, combos, aliases, models, settings, cloud }
+const commands: Readonly<Record<string, CliCommand>> = {
+  keys,
+  connections,
+  combos,
+  aliases,
+  models,
+  providers,
+  explain,
+  health,
+  settings,
+  cloud,
+}
+
+/** Words that other programs have for what an option does here, or no word at all. */
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ['help', '"signalbox --help"'],
+  ['version', '"signalbox --version"'],
+  ...['start', 'serve', 'run', 'up'].map(
+    (word) => [word, '"signalbox" without a command, which starts a gateway'] as const,
+  ),
+])
 
 /** The environment and the terminal of a command. */
 export interface CommandContext {
@@ -27,13 +49,20 @@ export interface CommandContext {
  */
 export async function runCommand([name = '', ...args]: readonly string[], context: CommandContext): Promise<void> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!command) {
-    const hint = didYouMean(nearest(name, Object.keys(commands), 1))
-    throw hint ? usage(`There is no command "${name}". ${hint}`) : unexpectedWord(name)
-  }
+  if (!command) throw unknownCommand(name, args)
   await runKnown(name, command, args, context).catch((error: unknown) => {
     throw isProblem(error) ? problem(error.message, { cause: error }) : error
   })
+}
+
+function unknownCommand(name: string, [next = '']: readonly string[]): Problem {
+  const known = Object.keys(commands)
+  const meant = name === 'help' && known.includes(next) ? `"signalbox ${next} --help"` : MEANT.get(name)
+  const hint =
+    (meant === undefined ? undefined : `Did you mean ${meant}?`) ??
+    didYouMean(nearest(name, known, 1)) ??
+    `The commands are ${known.join(', ')}. ${OPTIONS_BEGIN}`
+  return usage(`There is no command "${name}". ${hint}`)
 }
 
 async function runKnown(
@@ -50,17 +79,19 @@ async function runKnown(
 
   const source: Source = { variables: context.variables, stdin: once(context.stdin) }
   const last = (option: string) => given.get(option)?.at(-1)
-  const { api, explain } = await connect({ url: last('url'), token: last('token') }, source)
+  const inWords = (message: string) => inCommandWords(message, action.fields)
+  const { api, explain } = await connect({ url: last('url'), token: last('token') }, source, inWords)
   const input = await inputOf(given, action.fields ?? {}, source)
   const {
     body,
     text,
     warnings = [],
-  } = await action.run({ api, words: positionals, input }).catch((error: unknown) => {
+  } = await action.run({ api, words: positionals, input, explain: inWords }).catch((error: unknown) => {
     throw explain(error)
   })
   terminal.out(given.has('json') ? `${JSON.stringify(body, null, 2)}\n` : text)
-  if (!given.has('json')) for (const warning of warnings) terminal.err(`signalbox: warning: ${oneLine(warning)}\n`)
+  if (!given.has('json'))
+    for (const warning of warnings) terminal.err(`signalbox: warning: ${oneLine(inWords(warning))}\n`)
 }
 
 /** The action that the first words name, and the words after them. */
@@ -71,6 +102,7 @@ function actionOf(name: string, { actions }: CliCommand, args: readonly string[]
     if (action) return { words, action, rest: args.slice(words.split(' ').length) }
   }
   const [usual] = Object.values(actions)
+  if (usual && '' in actions) return { words: '', action: usual, rest: args }
   if (usual && (first === undefined || first.startsWith('-'))) return { words: '', action: usual, rest: args }
   const known = Object.keys(actions)
   const hint = didYouMean(nearest(first ?? '', known, 1)) ?? `It has ${known.join(', ')}.`
@@ -86,8 +118,12 @@ function requireWords(called: string, { words = [] }: CliAction, given: readonly
     throw usage(`Unexpected "${unexpected}" after ${[called, ...given.slice(0, words.length)].join(' ')}.`)
 }
 
-/** The client for the given address, and the function that turns its errors into problems of the command line. */
-async function connect(given: { url: string | undefined; token: string | undefined }, source: Source) {
+/** The gateway at the address that was given, and how its refusals are explained on the command line. */
+async function connect(
+  given: { url: string | undefined; token: string | undefined },
+  source: Source,
+  inWords: (message: string) => string,
+) {
   const { SIGNALBOX_URL, SIGNALBOX_ADMIN_TOKEN } = source.variables
   const from = {
     baseUrl: given.url !== undefined ? '--url' : 'SIGNALBOX_URL',
@@ -99,7 +135,8 @@ async function connect(given: { url: string | undefined; token: string | undefin
   function explain(error: unknown): unknown {
     if (!(error instanceof ClientError)) return error
     const { status, code, message } = error
-    const sentence = /[.!?]$/.test(message) ? message : `${message}.`
+    const said = code === undefined ? inWords(message) : message // with a code it is the client's own, which speaks of no input
+    const sentence = /[.!?]$/.test(said) ? said : `${said}.`
     const advice = [
       ...(code === 'UNREACHABLE' || code === 'UNEXPECTED_ANSWER'
         ? ['The address is that of --url or SIGNALBOX_URL.']

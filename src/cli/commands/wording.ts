@@ -1,0 +1,62 @@
+import type { CliAction } from './command.ts'
+
+/** Calls of the HTTP API in the messages of a gateway, and what does the same on the command line. The first that fits counts. */
+const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
+  [/PATCH \/api\/settings with its address as "cloudUrl"/g, 'signalbox settings update --cloud-url <address>'],
+  [
+    /PATCH \/api\/settings with "requireApiKey"/g,
+    'signalbox settings update --require-api-key, or --no-require-api-key',
+  ],
+  [
+    /POST \/api\/sync\/cloud alone, with the action "enable" or "disable"/g,
+    'signalbox cloud enable and signalbox cloud disable alone',
+  ],
+  [/POST \/api\/sync\/cloud with the action "(\w+)"/g, 'signalbox cloud $1'],
+  [
+    /PUT \/api\/keys\/\{id\} with "isActive", or DELETE/g,
+    'signalbox keys update with --paused or --active, or signalbox keys delete',
+  ],
+  [
+    / The administrator sends POST \S*\/api\/connections with \{"provider":"([\w.-]+)","apiKey":"<its key>"\}\./g,
+    ' As in: signalbox connections create $1 --api-key -',
+  ],
+  [/, at \S*\/api\/connections\./g, ': signalbox connections create, or update with --active.'],
+  [/: add one at \S*\/api\/connections\./g, ': signalbox connections create.'],
+  [/PUT \S*\/api\/combos\/\{id\}/g, 'signalbox combos update'],
+  [/PUT \S*\/api\/health\/records\/\{key\}/g, 'signalbox health repair'],
+  [/DELETE \S*\/api\/health\/records\/\{key\}/g, 'signalbox health remove'],
+  [/POST \S*\/api\/keys/g, 'signalbox keys create'],
+  [/POST \S*\/api\/explain/g, 'signalbox explain'],
+  [/GET \S*\/api\/health/g, 'signalbox health'],
+  [/GET \S*\/api\/keys/g, 'signalbox keys'],
+  [/GET \S*\/api\/providers/g, 'signalbox providers'],
+  [/GET (?!https?:)\S*\/v1\/models/g, 'signalbox models'],
+  [/, as "Authorization: Bearer <token>"| as "Authorization: Bearer <token>"/g, ''],
+  [/[Ss]end null, or leave it out,/g, 'Leave it out'],
+  [/, or null for none/g, ', or --data with null for none'],
+  [/\bSend signalbox\b/g, 'Run signalbox'],
+  [/\bSend\b/g, 'Give'],
+  [/\bsend\b/g, 'give'],
+]
+
+/**
+ * A message of the gateway as the command line says it: its own commands in place of HTTP, and the options of the action in place of the
+ * members of an input.
+ */
+export function inCommandWords(message: string, fields: CliAction['fields'] = {}): string {
+  const inCommands = CALLS.reduce((text, [call, command]) => text.replace(call, command), message)
+  const options = Object.entries(fields)
+  const optionOf = (member: string, value?: unknown) =>
+    options
+      .filter(([, field]) => field.member === member && (value === undefined || field.value === value))
+      .map(([name]) => `--${name}`)
+      .filter((option) => !option.endsWith('-env'))
+      .join(' or ')
+  return inCommands.replace(MEMBER, (whole, member: string, to?: string) => {
+    const option = optionOf(member, to === undefined ? undefined : to === 'true')
+    return option === '' ? whole : option
+  })
+}
+
+/** `"models"`, `"models[1]"`, `"providerSpecificData.baseUrl"`, and `"isActive" to false`. */
+const MEMBER = /"(?:providerSpecificData\.)?([A-Za-z]\w*)(?:\[\d+\])?"(?: to (true|false)\b)?/g

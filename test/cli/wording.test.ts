@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inCommandWords } from '../../src/cli/commands/wording.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the words of the command line')
+
+/** Where the texts of errors and warnings are written that a command may show. */
+const FOLDERS = ['management', 'store', 'sync', 'listing', 'routing', 'pipeline/targets']
+/** The table of routes, a text about another server, and one whose whole form `signalbox explain` is tested with. */
+const NO_TEXTS = [
+  'management/operations.ts',
+  'management/cloud-actions.ts: `GET ',
+  'pipeline/targets/unknown-model.ts: ` The administrator sends POST ',
+]
+
+test('every text of the gateway that names a call of its HTTP API names a command instead', () => {
+  const source = new URL('../../src/', import.meta.url).pathname
+  const texts = FOLDERS.flatMap((folder) =>
+    readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => {
+        const code = readFileSync(join(source, folder, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+        const found = code.match(/'[^'\n]*\/(?:api|v1)\/[^'\n]*'|`[^`\n]*\/(?:api|v1)\/[^`\n]*`/g) ?? []
+        return found.map((text) => `${folder}/${file}: ${text}`)
+      }),
+  ).filter((text) => !NO_TEXTS.some((one) => text.startsWith(one)))
+  assert.ok(texts.length > 10, `${texts.length}`)
+  for (const text of texts)
+    assert.not.match(
+      inCommandWords(text.slice(text.indexOf(': ') + 2)),
+      /\/api\/|\b(?:GET|POST|PUT|PATCH|DELETE) /,
+      text,
+    )
+})
+
+const fields = {
+  model: { type: 'string', member: 'models', help: '', read: (value: string) => value },
+  active: { type: 'boolean', member: 'isActive', value: true, help: '', read: () => true },
+  paused: { type: 'boolean', member: 'isActive', value: false, help: '', read: () => false },
+} as const
+
+for (const [message, said] of [
+  ['"models[3]" must not be blank', '--model must not be blank'],
+  ['"models[3].weight" must be a number', '"models[3].weight" must be a number'],
+  ['Set "isActive" to false.', 'Set --paused.'],
+  [
+    'Cloud mode is off. Turn it on first: POST /api/sync/cloud with the action "enable".',
+    'Cloud mode is off. Turn it on first: signalbox cloud enable.',
+  ],
+  ['Send "isActive" or "name".', 'Give --active or --paused or "name".'],
+  [
+    'The model "models" does not exist. GET /ai/v1/models lists all of them.',
+    'The model --model does not exist. signalbox models lists all of them.',
+  ],
+] as const)
+  test(`the words of the command line for: ${message}`, () => {
+    assert.is(inCommandWords(message, fields), said)
+  })
