@@ -46,6 +46,7 @@ if (major * 1e6 + minor * 1e3 + patch < 20018001)
 
 const [name, ...args] = process.argv.slice(2)
 if (!Object.hasOwn(tasks, name ?? '')) fail(`say what to do: ${Object.keys(tasks).join(', ')}`)
+const isForCommand = name === 'start' && args[0] !== undefined && !args[0].startsWith('-')
 process.chdir(root)
 await tasks[name](args).catch((error) => fail(error.message))
 
@@ -113,7 +114,7 @@ async function install(folder, { isHeavy = false } = {}) {
   const isMissing = !existsSync(join(folder, 'node_modules'))
   if (!isMissing && isInstalled(folder)) return
   const label = folder === root ? 'the dependencies' : `the packages of ${relative(root, folder)}`
-  console.log(`Installing ${label} ...`)
+  progress(`Installing ${label} ...`)
   const how = isMissing && !isHeavy ? ['ci'] : ['install', '--no-save']
   const flags = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
   const npm = isWindows ? 'npm.cmd' : 'npm'
@@ -151,12 +152,12 @@ async function build(kind) {
     return stamp?.sources === sources && (stamp.kind === 'full' || kind === 'quick')
   }
   if (isBuilt()) return
-  console.log(kind === 'quick' ? 'Building ...' : 'Building, with types ...')
+  progress(kind === 'quick' ? 'Building ...' : 'Building, with types ...')
   const out = `dist-build-${process.pid}`
   const env = { ...process.env, BUILD_OUT: out, BUILD_QUICK: kind === 'quick' ? '1' : '0' }
   try {
     for (const step of ['src/cli/catalog/check.ts', 'node_modules/tsup/dist/cli-default.js']) {
-      const { code } = await run(node, [step], { env })
+      const { code } = await run(node, [step], { env, toStderr: isForCommand })
       if (code !== 0) throw new Error('the build failed')
     }
     await alone(async () => {
@@ -226,9 +227,18 @@ function outsideEnv() {
   return { ...process.env, PATH: path.join(delimiter) }
 }
 
-/** Runs a command to its end. `quiet`: nothing is printed, what it wrote as errors is returned. */
-function run(command, args, { cwd = root, env = process.env, quiet = false } = {}) {
-  const stdio = quiet ? ['ignore', 'ignore', 'pipe'] : 'inherit'
+/** What is being done. On standard error before a command such as `keys --json`, whose output a program may read. */
+function progress(line) {
+  if (isForCommand) console.error(line)
+  else console.log(line)
+}
+
+/**
+ * Runs a command to its end. `quiet`: nothing is printed, what it wrote as errors is returned; `toStderr`: its output goes to standard
+ * error.
+ */
+function run(command, args, { cwd = root, env = process.env, quiet = false, toStderr = false } = {}) {
+  const stdio = quiet ? ['ignore', 'ignore', 'pipe'] : toStderr ? ['ignore', 2, 2] : 'inherit'
   const child = command.endsWith('.cmd')
     ? spawn([command, ...args].join(' '), { cwd, env, stdio, shell: true }) // the only way to start one; none of it holds blanks
     : spawn(command, args, { cwd, env, stdio })

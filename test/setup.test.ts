@@ -140,6 +140,25 @@ test('two first starts whose builds end at the same moment both succeed', async 
   )
 })
 
+test('what is built before a command goes to standard error, so that standard output is the command alone', async ({
+  folder,
+}) => {
+  const place = await project(await mkdtemp(join(folder, 'json-')), {
+    ...BUILDS,
+    'src/cli/catalog/check.ts': "console.log('checked')",
+    'node_modules/tsup/dist/cli-default.js': `
+import { mkdirSync, writeFileSync } from 'node:fs'
+console.log('built')
+mkdirSync(process.env.BUILD_OUT)
+writeFileSync(process.env.BUILD_OUT + '/index.js', '')
+writeFileSync(process.env.BUILD_OUT + '/cli.js', 'console.log(JSON.stringify(process.argv.slice(2)))')
+`,
+  })
+  const { code, stdout, stderr } = await run(join(place, 'setup.mjs'), ['start', 'keys', '--json'])
+  assert.equal([code, stdout], [0, '["keys","--json"]\n'])
+  assert.is(stderr, 'Building ...\nchecked\nbuilt\n')
+})
+
 for (const script of ['start', 'test']) {
   test(`npm ${script} passes SIGTERM on and waits until the program has ended`, async ({ folder }) => {
     const { scripts }: { scripts: object } = JSON.parse(await readFile(join(dirname(setup), 'package.json'), 'utf8'))

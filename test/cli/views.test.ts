@@ -171,7 +171,10 @@ const refused: Array<[line: string, says: RegExp]> = [
     'connections update main --base-url http://other.test/v1',
     /^--base-url changes where the connection's key is sent: give --api-key again with it, or --data with null for none\.$/,
   ],
-  ['cloud check', /^There is no cloud proxy yet\. Run signalbox settings update --cloud-url <address> first\.$/],
+  [
+    'cloud check',
+    /^There is no cloud proxy yet\. Give its address: signalbox cloud enable <address>, or signalbox settings update --cloud-url <address>\.$/,
+  ],
   [
     'keys --token wrong',
     /^This is not the admin token\. Give the admin token\. The token is that of --token or SIGNALBOX_ADMIN_TOKEN\.$/,

@@ -2,7 +2,10 @@ import type { CliAction } from './command.ts'
 
 /** Calls of the HTTP API in the messages of a gateway, and what does the same on the command line. The first that fits counts. */
 const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
-  [/PATCH \/api\/settings with its address as "cloudUrl"/g, 'signalbox settings update --cloud-url <address>'],
+  [
+    /Send PATCH \/api\/settings with its address as "cloudUrl" first/g,
+    'Give its address: signalbox cloud enable <address>, or signalbox settings update --cloud-url <address>',
+  ],
   [
     /PATCH \/api\/settings with "requireApiKey"/g,
     'signalbox settings update --require-api-key, or --no-require-api-key',
