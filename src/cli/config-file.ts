@@ -10,6 +10,7 @@ import type { Warned } from '../management/warnings.ts'
 import { SETTINGS, VAULT } from '../store/collections.ts'
 import { recordKinds } from '../store/readings.ts'
 import type { Storage } from '../types.ts'
+import { withCommands } from './commands/wording.ts'
 import { type DataAccess, withManagement } from './data.ts'
 import { oneLine } from './logger.ts'
 import { ENV_PREFIX, type Variables } from './options.ts'
@@ -213,25 +214,39 @@ export async function applyConfig(config: ConfigFile, data: DataAccess): Promise
 
 async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
   const api = typed as Management<unknown> // the operations validate the content of the file
-  const found: string[] = []
-  const each = async (entries: readonly ConfigEntry[], put: (input: unknown) => Promise<object>) => {
-    for (const { place, input } of entries) {
-      const { warnings = [] }: Warned = await put(input).catch((error) => refuse(config.path, place, error))
-      found.push(...warnings.map((warning) => `${config.path}: ${place}: ${warning}`))
-    }
+  await putEach(config.path, config.customModels, api.customModels.put) // first, as they stand for those that a server is not asked for
+  const warnings = await putEach(config.path, config.connections, api.connections.put)
+  await putNames(config, api)
+  await putEach(config.path, config.keys, api.keys.put)
+  await putEach(config.path, config.settings, api.settings.update)
+  return warnings
+}
+
+/** What of the aliases and combos of the file leads nowhere, a line each. Asked when all connections are there, those of variables too. */
+export const configWarnings = (config: ConfigFile, data: DataAccess): Promise<string[]> =>
+  withManagement(data, (api) => putNames(config, api as Management<unknown>)) // for the second time: nothing is written
+
+async function putNames({ path, aliases, combos }: ConfigFile, api: Management<unknown>): Promise<string[]> {
+  return [...(await putEach(path, aliases, api.aliases.set)), ...(await putEach(path, combos, api.combos.put))]
+}
+
+/** Resolves to the warnings, with their places. */
+async function putEach(
+  path: string,
+  entries: readonly ConfigEntry[],
+  put: (input: unknown) => Promise<object & Warned>,
+): Promise<string[]> {
+  const lines: string[] = []
+  for (const { place, input } of entries) {
+    const { warnings = [] } = await put(input).catch((error) => refuse(path, place, error))
+    lines.push(...warnings.map((warning) => `${path}: ${place}: ${warning}`))
   }
-  await each(config.customModels, api.customModels.put) // first, as they stand for those that a server is not asked for
-  await each(config.connections, api.connections.put)
-  await each(config.aliases, api.aliases.set)
-  await each(config.combos, api.combos.put)
-  await each(config.keys, api.keys.put)
-  await each(config.settings, api.settings.update)
-  return found
+  return lines
 }
 
 function refuse(path: string, place: string, cause: unknown): never {
   if (!isGatewayError(cause) || cause.status >= 500) throw cause
-  throw problem(`${path}: ${place}: ${cause.message}`, { cause })
+  throw problem(`${path}: ${place}: ${withCommands(cause.message)}`, { cause })
 }
 
 /** A copy in memory of all records but client keys, of which there may be very many and on which no other record depends. */

@@ -3,6 +3,7 @@ import type { RequestRecord } from '../pipeline/records.ts'
 import { targetName } from '../providers/target.ts'
 import type { Logger } from '../types.ts'
 import type { UsageRecord } from '../usage/record.ts'
+import { withCommands } from './commands/wording.ts'
 
 /** The two outputs of the program. */
 export interface Terminal {
@@ -19,7 +20,8 @@ export function createLogger({ out, err }: Terminal): Logger {
   }
 }
 
-function lineOf(message: string, data: Record<string, unknown> = {}): string {
+function lineOf(given: string, data: Record<string, unknown> = {}): string {
+  const message = withCommands(given)
   const facts = Object.entries(data).map(([name, value]) => [
     name,
     value instanceof Error ? describeError(value) : String(value),

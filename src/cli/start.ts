@@ -5,6 +5,7 @@ import { createGateway, type Gateway } from '../gateway.ts'
 import { defaultCatalog } from '../providers/catalog.ts'
 import type { Logger } from '../types.ts'
 import { openAdminToken } from './admin-token.ts'
+import { withCommands } from './commands/wording.ts'
 import { type DataAccess, openData } from './data.ts'
 import { demoCatalog, withDemoRecords } from './demo/providers.ts'
 import { withDemo } from './demo/upstream.ts'
@@ -42,8 +43,9 @@ export async function start(
   await requireFreePort(options)
   const storage = await openData(options.data, secret, logger)
   const data = { storage, catalog: defaultCatalog, secret }
-  for (const warning of (await config?.apply(data)) ?? []) logger.warn(warning)
+  const warnings = (await config?.apply(data)) ?? []
   const envConnections = await applyEnvironment(options.env && !options.demo ? variables : {}, data)
+  for (const warning of [...warnings, ...((await config?.warnings(data)) ?? [])]) logger.warn(warning)
   const upstream = createNodeFetch()
   const adminToken = await openAdminToken({ folder: options.data, given, renew: options.newToken })
   const gateway = createGateway({
@@ -108,9 +110,12 @@ export async function start(
  */
 async function readConfig({ config: path }: CliOptions, variables: Variables) {
   if (path === undefined) return undefined
-  const { applyConfig, readConfigFile } = await import('./config-file.ts')
+  const { applyConfig, configWarnings, readConfigFile } = await import('./config-file.ts')
   const config = await readConfigFile(path, variables)
-  return { apply: (data: DataAccess) => applyConfig(config, data) }
+  return {
+    apply: (data: DataAccess) => applyConfig(config, data),
+    warnings: (data: DataAccess) => configWarnings(config, data),
+  }
 }
 
 const openToAll = (host: string) =>
@@ -142,7 +147,9 @@ export function startFailure(
   const named = namedCause(error)
   if (named) return problem(oneLine(named.message), { cause: error })
   if (isGatewayError(error))
-    return problem(`The data in ${options.data} cannot be used. ${oneLine(error.message)}`, { cause: error })
+    return problem(`The data in ${options.data} cannot be used. ${oneLine(withCommands(error.message))}`, {
+      cause: error,
+    })
   return listenProblem(error, options) ?? problem(`Could not start. ${describeError(error)}`, { cause: error })
 }
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
+import { applyConfig, configWarnings, readConfigFile } from '../../src/cli/config-file.ts'
 import { withManagement } from '../../src/cli/data.ts'
 import { isProblem } from '../../src/cli/problem.ts'
 import { defaultCatalog } from '../../src/providers/catalog.ts'
@@ -266,4 +266,35 @@ test('a file that is not there, or a folder, is named', async ({ folder }) => {
   assert.match(await problemOf(readConfigFile(join(folder, 'none.yaml'), env)), /none\.yaml \(there is no such file\)/)
   await mkdir(join(folder, 'folder.yaml'))
   assert.match(await problemOf(readConfigFile(join(folder, 'folder.yaml'), env)), /folder\.yaml \(it is a folder\)/)
+})
+
+test('what leads nowhere once the file is applied is said with its place, and nothing is written for it', async ({
+  folder,
+}) => {
+  const { data, written } = openData()
+  const path = await write(
+    folder,
+    'warnings.yaml',
+    `
+connections: { openai-compatable: { baseUrl: "http://lab.test/v1" }, openai: {} }
+aliases: { quick: fast, lost: nothing }
+combos: { fast: [openai/gpt-5], broken: [groq/llama] }
+`,
+  )
+  const config = await readConfigFile(path, env)
+  const [near = '', ...others] = await applyConfig(config, data)
+  assert.match(
+    near,
+    /warnings\.yaml: connections\.openai-compatable: The provider "openai-compatable" is not of the kind/,
+  )
+  assert.equal(others, [])
+  written()
+  assert.equal(await configWarnings(config, data), [
+    `${path}: aliases.lost: The alias leads nowhere yet: "nothing", no model, combo or alias has this name.`,
+    `${path}: combos.broken: The combo leads nowhere yet: requests for it get a 404.`,
+    `${path}: combos.broken: "groq/llama" leads nowhere yet: no active connection to "groq".`,
+  ])
+  await withManagement(data, (api) => api.connections.put({ id: 'env-groq', provider: 'groq' }))
+  assert.is((await configWarnings(config, data)).length, 1)
+  assert.equal(written(), ['connections/env-groq'])
 })

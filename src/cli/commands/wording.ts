@@ -34,6 +34,10 @@ const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
   [/GET \S*\/api\/keys/g, 'signalbox keys'],
   [/GET \S*\/api\/providers/g, 'signalbox providers'],
   [/GET (?!https?:)\S*\/v1\/models/g, 'signalbox models'],
+]
+
+/** What is given to a command rather than sent. */
+const SENDING: typeof CALLS = [
   [/, as "Authorization: Bearer <token>"| as "Authorization: Bearer <token>"/g, ''],
   [/[Ss]end null, or leave it out,/g, 'Leave it out'],
   [/, or null for none/g, ', or --data with null for none'],
@@ -42,12 +46,18 @@ const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
   [/\bsend\b/g, 'give'],
 ]
 
+const replaced = (message: string, table: typeof CALLS) =>
+  table.reduce((text, [call, command]) => text.replace(call, command), message)
+
+/** A message with the commands of the command line in place of calls of the HTTP API. */
+export const withCommands = (message: string): string => replaced(message, CALLS)
+
 /**
  * A message of the gateway as the command line says it: its own commands in place of HTTP, and the options of the action in place of the
  * members of an input.
  */
 export function inCommandWords(message: string, fields: CliAction['fields'] = {}): string {
-  const inCommands = CALLS.reduce((text, [call, command]) => text.replace(call, command), message)
+  const inCommands = replaced(withCommands(message), SENDING)
   const options = Object.entries(fields)
   const optionOf = (member: string, value?: unknown) =>
     options
