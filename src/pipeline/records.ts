@@ -120,7 +120,7 @@ export function attemptHeaders(steps: readonly StepRecord[]): Record<string, str
 /** The header that names the attempts (`attemptsHeader`). */
 export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
 
-/** The header that names the target that answered (`targetHeader`). */
+/** The header that names the target that answered, as a request can name it again (`askableName`). */
 export const TARGET_HEADER = 'x-signalbox-target'
 
 /** The latest name of each model. */

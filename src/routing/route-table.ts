@@ -210,6 +210,29 @@ export function createRouteTable(
 }
 
 /**
+ * The name of a target's provider under which a request reaches it again, as `<name>/<model>`: that one of the three names of its connection which
+ * leads there and to the fewest other connections, and of several the id of the provider, if it is among them.
+ */
+export function askableName(
+  { connection, provider, model }: Route['target'],
+  { catalog, resolutionOf }: Pick<RouteTable, 'catalog' | 'resolutionOf'>,
+): string {
+  let best = provider
+  let fewest = Number.POSITIVE_INFINITY
+  const { output, catalog: filed, id } = namesOf(catalog, connection)
+  for (const name of [id, output, filed]) {
+    const found = resolutionOf(`${name}/${model}`) ?? []
+    const targets = 'strategy' in found ? found.entries.map((entry) => entry.target) : found.map(({ target }) => target)
+    const leadsThere = targets.some((one) => one?.connection.id === connection.id && one.model === model)
+    if (!leadsThere || targets.length >= fewest) continue
+    best = name
+    fewest = targets.length
+    if (fewest === 1) break // most names lead to one connection
+  }
+  return best
+}
+
+/**
  * Makes the function that resolves to the current route table, which is compiled again only when its data has changed. Rejects with
  * `STORAGE_FAILED`.
  */

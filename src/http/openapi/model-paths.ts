@@ -71,7 +71,7 @@ export const clientParameters: Record<string, JsonObject> = {
 export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
   Object.entries({
     'x-signalbox-request-id': 'The id of the request in records; errors have it, too.',
-    'x-signalbox-target': 'The provider and the model that answered.',
+    'x-signalbox-target': 'The provider and the model that answered, as a request can name them again.',
     'x-signalbox-attempts': 'What was tried, in order, each with its status.',
     'x-signalbox-warning': 'What of the request could not be carried.',
   }).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),

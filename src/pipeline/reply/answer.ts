@@ -5,6 +5,7 @@ import { STREAM_HEADERS } from '../../codec/stream-headers.ts'
 import { isGatewayError } from '../../errors.ts'
 import { sumOf } from '../../formats/canonical/answer.ts'
 import type { Reply, UpstreamAnswer } from '../../lib/exchange.ts'
+import { askableName } from '../../routing/table.ts'
 import { contentType, replyHeaders, requestIdAmong, requestIdIn } from '../../upstream/headers.ts'
 import type { Answered } from '../outcome.ts'
 import { ATTEMPTS_HEADER, attemptsHeader, TARGET_HEADER, targetHeader } from '../records.ts'
@@ -28,7 +29,7 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
     ? requestIdAmong(headers, format.requestIdHeader)
     : requestIdIn(response.head, format.requestIdHeader)
   if (requestId !== undefined && !isQuote(requestId)) headers[format.requestIdHeader] = requestId
-  headers[TARGET_HEADER] = targetHeader(target)
+  headers[TARGET_HEADER] = targetHeader({ provider: askableName(target, request.table), model: target.model })
   if (log.steps.length > 0) headers[ATTEMPTS_HEADER] = attemptsHeader(log.steps)
   if (warnings.length > 0) Object.assign(headers, warningHeader(warnings))
   const status = !isPassThrough || WITHOUT_BODY.has(response.head.status) ? 200 : response.head.status

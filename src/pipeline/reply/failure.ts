@@ -37,6 +37,7 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
     steps: log.steps,
     stop: verdict.stop,
     retryWaitMs: retryWaitMs(failures, verdict, context),
+    table: request.table,
     format,
     now: context.clock.now(),
   })

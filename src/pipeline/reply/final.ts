@@ -4,6 +4,7 @@ import type { Format } from '../../formats/format.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { type FailureClass, failureRules } from '../../routing/failure-class.ts'
 import type { Route } from '../../routing/group.ts'
+import { askableName, type RouteTable } from '../../routing/table.ts'
 import { replyHeaders, requestIdIn } from '../../upstream/headers.ts'
 import type { Failed } from '../outcome.ts'
 import {
@@ -26,6 +27,8 @@ export interface Course {
   stop: Stop | undefined
   /** After how long another request may help, where it may. */
   retryWaitMs: number | undefined
+  /** Where model names lead. */
+  table: RouteTable
   /** The client's. */
   format: Format
   /** Epoch ms. */
@@ -38,7 +41,7 @@ export interface Course {
  * attempt. A prompt that was too long keeps its words, by which clients know to shorten it, and the other failures follow them.
  */
 export async function finalReply(course: Course): Promise<Reply> {
-  const { failed, format, now } = course
+  const { failed, format, now, table } = course
   const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isOfClient(failure))
   const headers = headersOf(course, decisive)
   const remark = remarkOn(course, decisive)
@@ -51,7 +54,7 @@ export async function finalReply(course: Course): Promise<Reply> {
     headers: {
       'content-type': 'application/json',
       ...own,
-      [TARGET_HEADER]: targetHeader(route.target),
+      [TARGET_HEADER]: targetHeader({ provider: askableName(route.target, table), model: route.target.model }),
       ...headers,
       ...NO_RETRY,
     },

@@ -1,0 +1,63 @@
+import type { NewConnection } from '../../src/management/connections.ts'
+import { openDoor } from '../management/door.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+
+const test = suite('the name of a target in x-signalbox-target')
+
+const catalog = { openai: { alias: 'oa', baseUrl: 'http://openai.test/v1', models: [{ id: 'gpt-5' }] } }
+const lab = (name: string): NewConnection => ({
+  provider: 'openai-compatible',
+  baseUrl: `http://${name}.test/v1`,
+  prefix: name,
+})
+
+/** A gateway that answers with the host that was called; asked for a model, it gives that host and the name of the target. */
+async function open(connections: NewConnection[], status = 200) {
+  const { gateway } = openDoor({
+    catalog,
+    fetch: async (input: RequestInfo | URL) => {
+      const { host } = new URL(input instanceof Request ? input.url : input)
+      return status === 200
+        ? Response.json(chatAnswer(host))
+        : Response.json({ error: { message: host, type: 'invalid_request_error' } }, { status })
+    },
+  })
+  for (const connection of connections) await gateway.api.connections.create(connection)
+  const ask = async (model: string) => {
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] })
+    const headers = { 'content-type': 'application/json' }
+    const response = await gateway.fetch(new Request('http://g/v1/chat/completions', { method: 'POST', headers, body }))
+    const [host] = /[a-z]+\.test/.exec(await response.text()) ?? []
+    return { host, name: response.headers.get('x-signalbox-target') ?? '' }
+  }
+  return { api: gateway.api, ask }
+}
+
+for (const status of [200, 400]) {
+  test(`leads back to the same connection of several of one provider, after a ${status}`, async () => {
+    const { ask } = await open([lab('one'), lab('two'), lab('three')], status)
+    for (const prefix of ['one', 'two', 'three']) {
+      const first = await ask(`${prefix}/vendor/m`)
+      assert.equal(first, { host: `${prefix}.test`, name: `${prefix}/vendor/m` })
+      assert.equal(await ask(first.name), first)
+    }
+  })
+}
+
+test('is the id of the provider where that leads to one connection, whatever the request called it', async () => {
+  const { ask } = await open([{ provider: 'openai' }, lab('one')])
+  for (const model of ['openai/gpt-5', 'oa/gpt-5']) assert.is((await ask(model)).name, 'openai/gpt-5')
+  assert.is((await ask('one/m')).name, 'openai-compatible/m')
+})
+
+test('is another name of the connection where an alias or a longer prefix has taken the first', async () => {
+  const { api, ask } = await open([{ provider: 'openai' }, lab('one')])
+  await api.aliases.set({ alias: 'openai/gpt-5', model: 'one/m' })
+  assert.equal(await ask('openai/gpt-5'), { host: 'one.test', name: 'openai-compatible/m' })
+  assert.equal(await ask('oa/gpt-5'), { host: 'openai.test', name: 'oa/gpt-5' })
+  await api.connections.create({ ...lab('two'), prefix: 'openai-compatible/vendor', provider: 'other' })
+  const through = await ask('one/vendor/m')
+  assert.equal(through, { host: 'one.test', name: 'one/vendor/m' })
+  assert.equal(await ask(through.name), through)
+})
