@@ -2,9 +2,11 @@ import type { Failure } from '../../codec/failure.ts'
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import type { Format } from '../../formats/format.ts'
 import type { Reply } from '../../lib/exchange.ts'
+import { targetName } from '../../providers/target.ts'
 import { type FailureClass, failureRules } from '../../routing/failure-class.ts'
 import type { Route } from '../../routing/group.ts'
-import { askableName, type RouteTable } from '../../routing/table.ts'
+import { kindOfTarget, kindSentence } from '../../routing/kinds.ts'
+import { askableName, type RouteTable } from '../../routing/route-table.ts'
 import { replyHeaders, requestIdIn } from '../../upstream/headers.ts'
 import type { Failed } from '../outcome.ts'
 import {
@@ -44,7 +46,7 @@ export async function finalReply(course: Course): Promise<Reply> {
   const { failed, format, now, table } = course
   const decisive = failed.length === 1 ? failed[0] : failed.findLast(({ failure }) => isOfClient(failure))
   const headers = headersOf(course, decisive)
-  const remark = remarkOn(course, decisive)
+  const remark = [remarkOn(course, decisive), await kindRemark(course, decisive)].filter(Boolean).join(' ')
   if (!decisive?.head || !decisive.failure.body) throw exhausted(course, { decisive, headers, remark })
   const { failure, head, route } = decisive
   const own = failure.headers ?? replyHeaders(head, 'application/json')
@@ -97,6 +99,16 @@ function remarkOn({ failed, steps, stop }: Course, decisive: Failed | undefined)
   const others = isMixed ? ['No other target answered.', ...messagesOf(steps, decisive.route)] : []
   return [...others, ...(stop ? [STOPS[stop]] : [])].join(' ')
 }
+
+/** What is said of the kind of a model that is no language model, where the provider may have refused it for that. */
+async function kindRemark({ failed, table }: Course, decisive: Failed | undefined): Promise<string> {
+  const about = decisive ?? failed[0]
+  if (!about || !OF_MODEL.has(about.failure.class)) return ''
+  const { target } = about.route
+  return kindSentence(targetName(target), await kindOfTarget(target, table))
+}
+
+const OF_MODEL: ReadonlySet<FailureClass> = new Set(['client', 'forbidden', 'model-not-found'])
 
 const STOPS: Record<Stop, string> = {
   'max-attempts': 'No other target was tried: the request had no attempts left (limits.maxAttempts).',

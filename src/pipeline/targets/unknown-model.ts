@@ -1,13 +1,32 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
 import { didYouMean, nearest } from '../../lib/spelling.ts'
-import { catalogAliasOf, definitionOf } from '../../providers/names.ts'
+import { catalogAliasOf, definitionOf, namesOf } from '../../providers/names.ts'
 import { compatibleFormat, isLocal } from '../../providers/target.ts'
+import { kindSentence } from '../../routing/kinds.ts'
 import { knownNames, missingProviders } from '../../routing/known-names.ts'
 import type { RouteTable } from '../../routing/route-table.ts'
-import type { Catalog } from '../../types.ts'
+import type { Catalog, Kind } from '../../types.ts'
 
-/** The error for an unknown model name: what its provider lacks, otherwise the nearest names. */
+/** The error for an unknown model name: what its provider lacks, otherwise the nearest names; and its kind, if that is not served. */
 export async function unknownModel(model: string, table: RouteTable): Promise<GatewayError> {
+  const error = await unknownName(model, table)
+  const kind = kindSentence(model, await kindOfName(model, table))
+  return kind === '' ? error : gatewayError('MODEL_NOT_FOUND', { message: `${error.message} ${kind}` })
+}
+
+/** The kind of a model by its name with or without a provider, which need not be connected. */
+async function kindOfName(model: string, { catalog, customModels }: RouteTable): Promise<Kind | undefined> {
+  for (const [provider, { models = [] }] of Object.entries(catalog)) {
+    const { output, catalog: filed, id } = namesOf(catalog, { provider })
+    const names = ['', ...[output, filed, id].map((name) => `${name}/`)]
+    const found = models.find((one) => names.some((name) => name + one.id === model))
+    if (found) return found.type
+  }
+  const custom = await customModels().catch(() => []) // a hint is not worth a failure
+  return custom.find(({ id, providerAlias }) => id === model || `${providerAlias}/${id}` === model)?.type
+}
+
+async function unknownName(model: string, table: RouteTable): Promise<GatewayError> {
   if (missingProviders(model, table).length > 0) return unreachableModel(model, table)
   const passed = aliasesFrom(model, table.aliases)
   const unknown = table.aliases.get(passed.at(-1) ?? '') ?? model
