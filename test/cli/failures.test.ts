@@ -73,7 +73,7 @@ failures(
   'signalbox that cannot start names both ways out when it would open a gateway that asks for no key to the network',
   async ({ used }) => {
     const says =
-      /--host 0\.0\.0\.0 opens this gateway to the network while no key is required .* PATCH \/api\/settings with \{"requireApiKey":true\}.* --config file.* add --open\.$/m
+      /--host 0\.0\.0\.0 opens this gateway to the network while no key is required .* signalbox settings update --require-api-key.* --config file.* add --open\.$/m
     await expectFailure({ args: ['--data', used, '--host', '0.0.0.0'], code: 1, says })
     const data = join(await temporaryFolder(), 'data')
     const fresh = signalbox(['--data', data, '--host', '0.0.0.0', '--demo'])
