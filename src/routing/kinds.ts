@@ -1,7 +1,7 @@
 import { definitionOf, namesOf } from '../providers/names.ts'
 import type { Kind } from '../types.ts'
 import type { Route } from './group.ts'
-import type { RouteTable } from './table.ts'
+import type { RouteTable } from './route-table.ts'
 
 /** What models of the kinds that are not served are for. */
 const PURPOSES: Partial<Record<Kind, string>> = {

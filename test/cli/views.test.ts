@@ -171,6 +171,7 @@ const refused: Array<[line: string, says: RegExp]> = [
     'connections update main --base-url http://other.test/v1',
     /^--base-url changes where the connection's key is sent: give --api-key again with it, or --data with null for none\.$/,
   ],
+  ['cloud enable ftp://x', /^<address> must be an address that starts with http/],
   [
     'cloud check',
     /^There is no cloud proxy yet\. Give its address: signalbox cloud enable <address>, or signalbox settings update --cloud-url <address>\.$/,

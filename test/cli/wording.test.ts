@@ -37,12 +37,14 @@ test('every text of the gateway that names a call of its HTTP API names a comman
 const fields = {
   model: { type: 'string', member: 'models', help: '', read: (value: string) => value },
   active: { type: 'boolean', member: 'isActive', value: true, help: '', read: () => true },
+  data: { type: 'string', help: '', read: (value: string) => value },
   paused: { type: 'boolean', member: 'isActive', value: false, help: '', read: () => false },
 } as const
 
 for (const [message, said] of [
   ['"models[3]" must not be blank', '--model must not be blank'],
   ['"models[3].weight" must be a number', '"models[3].weight" must be a number'],
+  ['Bedrock needs "providerSpecificData.region".', 'Bedrock needs "providerSpecificData.region" of --data.'],
   ['Set "isActive" to false.', 'Set --paused.'],
   [
     'Cloud mode is off. Turn it on first: POST /api/sync/cloud with the action "enable".',

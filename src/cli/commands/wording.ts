@@ -2,6 +2,7 @@ import type { CliAction } from './command.ts'
 
 /** Calls of the HTTP API in the messages of a gateway, and what does the same on the command line. The first that fits counts. */
 const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
+  [/There is no [A-Z]+ \S+ here/g, 'There is no gateway here that has what this command asks for'],
   [
     /Send PATCH \/api\/settings with its address as "cloudUrl" first/g,
     'Give its address: signalbox cloud enable <address>, or signalbox settings update --cloud-url <address>',
@@ -67,7 +68,9 @@ export function inCommandWords(message: string, fields: CliAction['fields'] = {}
       .join(' or ')
   return inCommands.replace(MEMBER, (whole, member: string, to?: string) => {
     const option = optionOf(member, to === undefined ? undefined : to === 'true')
-    return option === '' ? whole : option
+    if (option !== '') return option
+    if (member === 'cloudUrl') return '<address>' // a word of signalbox cloud enable
+    return whole.startsWith('"providerSpecificData.') && 'data' in fields ? `${whole} of --data` : whole
   })
 }
 
