@@ -282,11 +282,12 @@ combos: { fast: [openai/gpt-5], broken: [groq/llama] }
 `,
   )
   const config = await readConfigFile(path, env)
-  const [near = '', ...others] = await applyConfig(config, data)
+  const [near = '', unlisted = '', ...others] = await applyConfig(config, data)
   assert.match(
     near,
     /warnings\.yaml: connections\.openai-compatable: The provider "openai-compatable" is not of the kind/,
   )
+  assert.match(unlisted, /warnings\.yaml: connections\.openai-compatable: .*"discover"/)
   assert.equal(others, [])
   written()
   assert.equal(await configWarnings(config, data), [

@@ -101,7 +101,7 @@ test('a connection with --no-discover asks nobody, and what the listing lacks is
     [made.code, made.err],
     [
       0,
-      'signalbox: warning: GET /v1/models lists none of the models of this connection, since its server is not asked for them: ask it once by --discover, or name its models by --model.\n',
+      'signalbox: warning: signalbox models lists none of the models of this connection, since its server is not asked for them: ask it once by --discover, or name its models by --model.\n',
     ],
   )
   assert.is(context.asked, 0)
