@@ -20,7 +20,7 @@ import {
 import { checkCloud, misspeltKind, providerMeant, requireOwnPrefix, requireProvider } from './connection-provider.ts'
 import { type Discovered, discoverModels, warningOfUnasked, withDiscovered } from './discovery.ts'
 import { invalidInput, type OrUnset, refuseUndefined } from './input.ts'
-import { findRecord, isSameJson, present, timestamp, timestampAfter } from './records.ts'
+import { findRecord, isSameJson, newEdit, present, timestamp, timestampAfter } from './records.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
 /** Connections. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
@@ -219,7 +219,7 @@ export function createConnectionOperations({
       id,
       provider,
       name: name ?? definitionOf(catalog, provider)?.name ?? provider,
-      ...(isActive !== undefined && { isActive }),
+      ...(isActive !== undefined && { isActive, edit: newEdit() }),
       ...(draining && { draining }),
       ...(typeof priority === 'number' && { priority }),
       ...(data && { providerSpecificData: data }),
@@ -266,7 +266,11 @@ export function createConnectionOperations({
 
     const update = () =>
       connections.update(id, async (current) => {
-        const next = { ...changedFrom(current), updatedAt: timestampAfter(current.updatedAt, clock) }
+        const next = {
+          ...changedFrom(current),
+          ...(given.isActive !== undefined && { edit: newEdit() }),
+          updatedAt: timestampAfter(current.updatedAt, clock),
+        }
         put(next, 'sealedApiKey', await sealedFor(next, { was: current, apiKey: given.apiKey }))
         return next
       })

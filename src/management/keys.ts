@@ -10,7 +10,7 @@ import { openKey, placeOfKey, UNREADABLE_KEY } from '../store/vault.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import { closed, fields, invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
-import { findRecord, isSameJson, present, timestamp } from './records.ts'
+import { findRecord, isSameJson, newEdit, present, timestamp } from './records.ts'
 
 /** API keys (spec.md, API keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface KeyOperations<Input = never> {
@@ -119,7 +119,8 @@ export function createKeyOperations(deps: {
     key = mintClientKey(),
     { name, isActive = true }: Omit<KeyPut, 'id' | 'key'>,
   ) {
-    const digest = await insert(key, { id: id ?? crypto.randomUUID(), name, isActive, createdAt: timestamp(clock) })
+    const record = { id: id ?? crypto.randomUUID(), name, isActive, createdAt: timestamp(clock), edit: newEdit() }
+    const digest = await insert(key, record)
     if (digest !== undefined) return digest
     if (await findPut(id, name)) return false
     throw takenValue()
@@ -132,11 +133,11 @@ export function createKeyOperations(deps: {
     const next = { ...record, ...given }
     const other = key === undefined ? digest : await (await store.vault()).digest(key)
     if (key !== undefined && other !== digest) {
-      const isOwn = (await insert(key, next)) ?? (await store.keys.get(other))?.id === record.id // of a call that was cut off
+      const isOwn = (await insert(key, edited(record, given))) ?? (await store.keys.get(other))?.id === record.id // of a call that was cut off
       if (!isOwn) throw takenValue()
       await store.keys.remove(digest)
     } else if (!isProven || !isSameJson(record, next)) {
-      await store.keys.update(digest, (current) => ({ ...current, ...given }))
+      await store.keys.update(digest, (current) => edited(current, given))
     }
     return other
   }
@@ -163,7 +164,7 @@ export function createKeyOperations(deps: {
       const changed = await store.keys.update(digest, async (current) => {
         if (change.isActive === undefined && !(await store.isProvenKey(digest, current)))
           throw invalidInput(UNPROVEN_KEY)
-        return { ...current, ...change }
+        return edited(current, change)
       })
       return { key: await shown({ digest, record: present(changed, 'Key') }) }
     },
@@ -196,6 +197,13 @@ export function createKeyOperations(deps: {
     },
   }
 }
+
+/** A key with these members. */
+const edited = <T extends Partial<KeyRecord>>(record: T, given: Partial<KeyPut>): T => ({
+  ...record,
+  ...given,
+  ...(given.isActive !== undefined && { edit: newEdit() }),
+})
 
 const UNPROVEN_KEY = `This record was not written by a gateway with this secret, and the key is refused. ${CONFIRM_KEY}`
 const takenValue = () => invalidInput('"key" must not be the value of another key')

@@ -1,4 +1,5 @@
 import { gatewayError } from '../errors.ts'
+import { randomBytes, toHex } from '../lib/bytes.ts'
 import { isObject } from '../lib/json.ts'
 import type { Records } from '../store/records.ts'
 import type { StoredEntry } from '../store/stored-records.ts'
@@ -28,6 +29,9 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return one === other
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => isSameJson(one[name], other[name]))
 }
+
+/** What a record keeps of a call that sets whether it is active: the mirror sees by it that there was one, also when the record is as before. */
+export const newEdit = (): string => toHex(randomBytes(8))
 
 /** Now, as ISO 8601. */
 export const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString()

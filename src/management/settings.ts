@@ -7,7 +7,7 @@ import type { StoredSettings } from '../store/settings.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import type { Settings } from '../types.ts'
 import { addressProblem, closed, fields, invalidInput, parseInput } from './input.ts'
-import { isSameJson } from './records.ts'
+import { isSameJson, newEdit } from './records.ts'
 import { changedRules, checkCooldowns, innerRules, type RulesChange, rulesChange } from './rules-input.ts'
 
 /** The settings (spec.md, Settings). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
@@ -44,7 +44,7 @@ export function createSettingsOperations({
   store: WritableStore
   limits: RuledLimits
 }): SettingsOperations<unknown> {
-  const shown = ({ rules, ...settings }: StoredSettings): Settings => ({
+  const shown = ({ rules, edit: _, ...settings }: StoredSettings): Settings => ({
     ...settings,
     ...effectiveRules(limits, rules),
   })
@@ -67,7 +67,8 @@ export function createSettingsOperations({
       }
       const stored = await store.settings.reread().catch(() => undefined) // what cannot be read may be mended by the change
       const isSame = stored && !store.damage.has(SETTINGS) && isSameJson(stored, { ...stored, ...patchFor(stored) })
-      return shown(isSame ? stored : await store.settings.update(patchFor))
+      const edit = requireApiKey === undefined ? {} : { edit: newEdit() }
+      return shown(isSame ? stored : await store.settings.update((before) => ({ ...patchFor(before), ...edit })))
     },
   }
 }

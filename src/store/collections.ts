@@ -21,11 +21,15 @@ export interface KeyRecord extends Omit<ApiKey, 'key'> {
   sha256?: string
   /** The proof of the fields that decide whether the key is let in (vault.ts). */
   mac?: string
+  /** Of the last call that set `isActive`: another one for each. */
+  edit?: string
 }
 
 /** A stored connection, with its credential encrypted for where it is sent. */
 export interface ConnectionRecord extends Omit<Connection, 'apiKey'> {
   sealedApiKey?: string
+  /** Of the last call that set `isActive`: another one for each. */
+  edit?: string
 }
 
 /**

@@ -87,6 +87,7 @@ const readKey: Reader<KeyRecord> = (stored) => {
       sealedKey: text,
       sha256: optionalText,
       mac: optionalText,
+      edit: optionalText,
     }),
   )
 }
@@ -100,6 +101,7 @@ const readConnection: Reader<ConnectionRecord> = (stored, id) => {
     draining: { isGood: isFlag, optional: true },
     priority: { isGood: isNumber, optional: true },
     sealedApiKey: optionalText,
+    edit: optionalText,
     providerSpecificData: { isGood: isObject, optional: true },
     createdAt: time,
     updatedAt: time,

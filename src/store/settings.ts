@@ -13,6 +13,8 @@ import { areProvenSettings, proofOfSettings } from './vault.ts'
 /** The settings as they are stored: of the rules for requests only those that are set. */
 export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
   rules?: RequestRules | undefined
+  /** Of the last call that set `requireApiKey`: another one for each. */
+  edit?: string
 }
 
 /** The settings, with the defaults of spec.md. */
@@ -126,11 +128,12 @@ function parse(text: string): JsonObject | undefined {
 }
 
 /** Keys are required unless `requireApiKey` is absent or `false`: a damaged value must not admit clients without a key (design.md). */
-const settingsIn = ({ cloudEnabled, requireApiKey, cloudUrl, ...more }: JsonObject): StoredSettings => ({
+const settingsIn = ({ cloudEnabled, requireApiKey, cloudUrl, edit, ...more }: JsonObject): StoredSettings => ({
   cloudEnabled: cloudEnabled === true,
   requireApiKey: requireApiKey !== undefined && requireApiKey !== false,
   cloudUrl: typeof cloudUrl === 'string' ? cloudUrl : '',
   rules: storedRules(more),
+  ...(typeof edit === 'string' && { edit }),
 })
 
 /** Settings that are not as a gateway wrote them: of what they say, the rules alone, which guard nothing. */

@@ -282,7 +282,11 @@ function settingsOf({ settings, damage }: WritableStore): Mirrored {
     },
     find: async () => new Map([[SETTINGS, asList(await current(true))]]),
     at: () => current(true),
-    read: async ({ record }) => ({ record: { requireApiKey: Reflect.get(record, 'requireApiKey') === true } }),
+    async read({ record }) {
+      const edit: unknown = Reflect.get(record, 'edit')
+      const requireApiKey = Reflect.get(record, 'requireApiKey') === true
+      return { record: { requireApiKey }, ...(typeof edit === 'string' && { edit }) }
+    },
     idOf: () => SETTINGS,
     slotOf: async () => SETTINGS,
     recordOf: async ({ record }) => record,

@@ -24,6 +24,8 @@ export interface Content {
   /** As it is sent, but for `key`. */
   record: JsonObject
   isActive?: boolean
+  /** Of the last call that set `isActive`, or `requireApiKey`; it stays on its side. */
+  edit?: string
   /** The value of a client key, where it is known. */
   key?: string
 }
@@ -89,6 +91,7 @@ export function connectionForm({ vault }: Pick<WritableStore, 'vault'>): RecordF
       return {
         record: { ...picked(record, CONNECTION), ...(apiKey !== undefined && { apiKey }) },
         isActive: connection.isActive !== false,
+        ...(connection.edit !== undefined && { edit: connection.edit }),
       }
     },
     async recordOf({ record: { apiKey, ...given }, isActive = true }, before) {
@@ -135,6 +138,7 @@ export function keyForm(
       return {
         record: { ...picked(key, ['id', 'name', 'createdAt']), digest },
         isActive: key.isActive !== false,
+        ...(key.edit !== undefined && { edit: key.edit }),
         ...(value !== undefined && { key: value }),
       }
     },

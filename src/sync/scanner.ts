@@ -3,15 +3,17 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import { isAway, retryLostRace } from '../store/storage-access.ts'
 import { type Mirrored, mirroredCollections } from './collections.ts'
 import type { MirroredItem } from './forms.ts'
-import { type Active, changed, NEVER } from './merge.ts'
-import { type Collection, collections, type Revision } from './protocol.ts'
-import { createShadows, type KnownShadow, type Shadow, type Shadows } from './shadows.ts'
+import { changed, NEVER } from './merge.ts'
+import { type Collection, collections } from './protocol.ts'
+import { type Applied, createShadows, type KnownShadow, type Shadow, type Shadows, withRegisters } from './shadows.ts'
 import type { Refusal, ReplicaOptions, Side, StateId } from './types.ts'
 
 /** What a record holds now, without its content. */
 export interface Observed {
   hash: string | null
   isActive?: boolean
+  /** Of the last call that set whether it is active, or the settings. */
+  edit?: string
 }
 
 /** A record, after its shadow has been brought up to it. */
@@ -77,9 +79,10 @@ export function createScanner(
     const now = await tables[collection]
       .read(item)
       .then(
-        async ({ record, isActive }): Promise<Observed> => ({
+        async ({ record, isActive, edit }): Promise<Observed> => ({
           hash: await hashOf({ collection, id: item.id }, record),
           ...(isActive !== undefined && { isActive }),
+          ...(edit !== undefined && { edit }),
         }),
       )
       .catch(problemOf)
@@ -240,10 +243,12 @@ export function createScanner(
   }
 }
 
-function isUnchanged({ hash, active, applying, parked, claims }: Shadow, now: Observed): boolean {
-  if (applying || parked || claims) return false
-  return hash === now.hash && active?.isActive === now.isActive
+function isUnchanged(shadow: Shadow, now: Observed): boolean {
+  return !shadow.applying && !shadow.parked && !shadow.claims && isAsBefore(shadow, now)
 }
+
+const isAsBefore = ({ hash, active, edit }: Omit<Applied, 'isSeen'>, now: Observed) =>
+  now.hash === hash && (hash === null || (now.isActive === active?.isActive && now.edit === edit))
 
 /** The shadow of a record that holds this now: the same object when it has not changed. */
 export function scanned(
@@ -251,31 +256,38 @@ export function scanned(
   now: Observed,
   { side, slot }: { side: Side; slot?: string | undefined },
 ): Shadow {
-  const { applying, ...rest } = shadow
-  const isSame = now.hash === shadow.hash && (now.hash === null || now.isActive === shadow.active?.isActive)
-  if (isSame)
+  if (isAsBefore(shadow, now))
     return now.hash === null || slot === shadow.slot ? shadow : { ...shadow, ...(slot !== undefined && { slot }) }
+  const { applying, ...rest } = shadow
   const place = slot === undefined ? {} : { slot }
-  if (applying && now.hash === applying.hash && (now.hash === null || now.isActive === applying.active?.isActive))
-    return { ...rest, ...applying, ...place }
-  return { ...rest, ...place, isSeen: false, ...contentNow(shadow, now, side), ...activeNow(shadow, now, side) }
+  if (applying && isAsBefore(applying, now)) return { ...withRegisters(rest, applying), ...place }
+  const registers = { ...contentNow(shadow, now, side), ...activeNow(shadow, now, side) }
+  return {
+    ...withRegisters(rest, { ...registers, ...(now.edit !== undefined && { edit: now.edit }), isSeen: false }),
+    ...place,
+  }
 }
 
+/** The settings are set anew by a call that leaves them as they are, too. */
 function contentNow(
-  { hash, revision, applying }: Shadow,
+  { hash, revision, applying, edit }: Shadow,
   now: Observed,
   side: Side,
-): { hash: string | null; revision: Revision } {
-  if (now.hash === hash) return { hash, revision }
-  if (applying && now.hash === applying.hash) return { hash: now.hash, revision: applying.revision }
+): Pick<Applied, 'hash' | 'revision'> {
+  const isSetAnew = now.isActive === undefined && now.edit !== edit
+  if (now.hash === hash && !isSetAnew) return { hash, revision }
+  if (applying && now.hash === applying.hash && !isSetAnew) return { hash: now.hash, revision: applying.revision }
   return { hash: now.hash, revision: changed(revision, side) }
 }
 
-/** A record that was made anew is active, or not, by a decision of its own. */
-function activeNow({ hash, active, applying }: Shadow, now: Observed, side: Side): { active?: Active } {
+/** A record that was made anew is active, or not, by a decision of its own; so is one that a call sets to what it was. */
+function activeNow({ hash, active, applying, edit }: Shadow, now: Observed, side: Side): Pick<Applied, 'active'> {
   const { isActive } = now
-  if (isActive === undefined || (hash !== null && isActive === active?.isActive)) return {}
-  if (applying?.active && applying.active.isActive === isActive) return { active: applying.active }
+  const isSetAnew = now.edit !== edit
+  if (isActive === undefined || (hash !== null && isActive === active?.isActive && !isSetAnew))
+    return active ? { active } : {}
+  if (applying?.active && applying.active.isActive === isActive && now.edit === applying.edit)
+    return { active: applying.active }
   return { active: { isActive, revision: changed(active?.revision ?? NEVER, side) } }
 }
 

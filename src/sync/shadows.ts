@@ -9,20 +9,32 @@ import { type Collection, collections, type Revision } from './protocol.ts'
 import type { StateId } from './types.ts'
 
 /** What is known of the state of a record: by it changes are found, and a state that was half taken is taken to its end. */
-export interface Shadow extends Registers {
+export interface Shadow extends Applied {
   id: string
-  /** Has the other side confirmed it? */
-  isSeen: boolean
   /** Was it changed after an old copy of this side's storage was put back? */
   isUncertain?: boolean
   /** Where the record was last, when that is not its id. */
   slot?: string
   /** What the record is about to become. */
-  applying?: Registers & { isSeen: boolean }
+  applying?: Applied
   /** The record, as long as another one is where it belongs; it is not in the store then. */
   parked?: { slot: string; record: JsonObject }
   /** Digests that are claimed, or may be, besides that of the record. */
   claims?: string[]
+}
+
+/** What a record holds, and what the other side knows of it. */
+export interface Applied extends Registers {
+  /** Has the other side confirmed it? */
+  isSeen: boolean
+  /** Of the last call that set whether the record is active, or the settings: another one is a change, though the record may be as before. */
+  edit?: string
+}
+
+/** The same shadow for what the record holds now. */
+export function withRegisters(shadow: Shadow, next: Applied): Shadow {
+  const { hash, revision, active, edit, isSeen, ...rest } = shadow
+  return { ...rest, ...next }
 }
 
 /** A shadow as it was read or written last. */
@@ -196,17 +208,16 @@ const LONGEST = 200
 
 const kind: Omit<RecordKind<Shadow>, 'prefix'> = {
   read(stored) {
-    const { id, hash, revision, isSeen, isUncertain, slot, active, applying, parked, claims } = stored
-    const registers = registersIn({ hash, revision, active })
+    const { id, isUncertain, slot, applying, parked, claims } = stored
+    const registers = appliedIn(stored)
     if (typeof id !== 'string' || !registers) return 'is no state of a record'
-    const next = isObject(applying) ? registersIn(applying) : undefined
+    const next = isObject(applying) ? appliedIn(applying) : undefined
     const record: Shadow = {
       ...registers,
       id,
-      isSeen: isSeen === true,
       ...(isUncertain === true && { isUncertain }),
       ...(typeof slot === 'string' && { slot }),
-      ...(next && isObject(applying) && { applying: { ...next, isSeen: applying.isSeen === true } }),
+      ...(next && { applying: next }),
       ...(isObject(parked) &&
         typeof parked.slot === 'string' &&
         isObject(parked.record) && { parked: { slot: parked.slot, record: parked.record } }),
@@ -216,10 +227,16 @@ const kind: Omit<RecordKind<Shadow>, 'prefix'> = {
   },
 }
 
-function registersIn({ hash, revision, active }: JsonObject): Registers | undefined {
+function appliedIn({ hash, revision, active, isSeen, edit }: JsonObject): Applied | undefined {
   if ((typeof hash !== 'string' && hash !== null) || !isRevision(revision)) return undefined
   const register = isObject(active) ? activeIn(active) : undefined
-  return { hash, revision, ...(register && { active: register }) }
+  return {
+    hash,
+    revision,
+    isSeen: isSeen === true,
+    ...(register && { active: register }),
+    ...(typeof edit === 'string' && { edit }),
+  }
 }
 
 const activeIn = ({ isActive, revision }: JsonObject): Active | undefined =>

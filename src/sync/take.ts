@@ -7,7 +7,7 @@ import type { Content } from './forms.ts'
 import { isSameRegisters, type Registers, settled } from './merge.ts'
 import type { Collection, MirrorState, Verdict } from './protocol.ts'
 import { isUnmirrored, type Look, type Scanner } from './scanner.ts'
-import type { Shadow } from './shadows.ts'
+import { type Applied, withRegisters } from './shadows.ts'
 import type { Conflict, ReplicaOptions, StateId } from './types.ts'
 
 /** Takes the states of the other side. */
@@ -80,7 +80,12 @@ export function createTaker(options: ReplicaOptions, scanner: Scanner): Taker {
     const { registers, kept } = outcome
     const isSame = isSameRegisters(registers, shadow)
     const verdict = outcome.isConcurrent ? 'concurrent' : isSame ? 'known' : 'taken'
-    const next = { ...registers, isSeen: isSameRegisters(registers, other) }
+    const hasEdit = registers.hash !== null && shadow.hash !== null && shadow.edit !== undefined // what is written keeps that of its record
+    const next: Applied = {
+      ...registers,
+      isSeen: isSameRegisters(registers, other),
+      ...(hasEdit && { edit: shadow.edit }),
+    }
     for (const one of kept) await report?.({ ...where, kept: one, at: new Date(clock.now()).toISOString() })
     const isWritten =
       registers.hash !== shadow.hash ||
@@ -91,14 +96,14 @@ export function createTaker(options: ReplicaOptions, scanner: Scanner): Taker {
       return applied === true ? verdict : applied
     }
     if (isSame && next.isSeen === shadow.isSeen && !isUncertain) return verdict
-    return (await shadows.put(collection, { ...shadow, ...next }, look.known)) ? verdict : false
+    return (await shadows.put(collection, withRegisters(shadow, next), look.known)) ? verdict : false
   }
 
   /**
    * Makes a record what it is to be, with `given` as its content or its own. The shadow says so before the record is written, so that after a crash
    * it is known whose change it was. `false` when another writer was faster.
    */
-  async function apply(look: Look, next: Next, given: Content | undefined): Promise<boolean | Refused> {
+  async function apply(look: Look, next: Applied, given: Content | undefined): Promise<boolean | Refused> {
     const { where, shadow, extras } = look
     const { collection, id } = where
     const table = tables[collection]
@@ -145,7 +150,7 @@ export function createTaker(options: ReplicaOptions, scanner: Scanner): Taker {
     const { applying, parked: _, slot: __, isUncertain, ...rest } = ahead.shadow
     const done = await shadows.put(
       collection,
-      { ...rest, ...next, ...(slot !== undefined && slot !== id && { slot }) },
+      { ...withRegisters(rest, next), ...(slot !== undefined && slot !== id && { slot }) },
       ahead,
     )
     if (!done) {
@@ -224,8 +229,6 @@ export function createTaker(options: ReplicaOptions, scanner: Scanner): Taker {
   }
 }
 
-/** What the registers of a record are to be. */
-type Next = NonNullable<Shadow['applying']>
 type Report = (conflict: Conflict) => Promise<void>
 
 const digestIn = ({ record }: Content) => String(record.digest)

@@ -87,6 +87,66 @@ async function mirrorOf(storage: Storage): Promise<string | undefined> {
   return state && JSON.parse(state.value).mirror
 }
 
+test('a key that one side resumes and pauses again between two exchanges stays paused, whatever the other side does', async () => {
+  for (const by of ['home', 'cloud'] as const) {
+    const { home, cloud, sync } = await openPair(fakeClock())
+    const [own, other] = by === 'home' ? [home, cloud] : [cloud, home]
+    const { id } = await home.api.keys.create({ name: 'phone' })
+    const connection = await home.api.connections.create({ provider: 'acme', name: 'a', isActive: false })
+    await home.api.keys.update(id, { isActive: false })
+    await sync()
+    for (const isActive of [true, false]) {
+      await own.api.keys.update(id, { isActive })
+      await own.api.connections.update(connection.id, { isActive })
+    }
+    await other.api.keys.put({ id, name: 'phone', isActive: true })
+    await other.api.connections.put({ id: connection.id, provider: 'acme', isActive: true })
+    const { conflicts } = await sync()
+    assert.equal(kept(conflicts), [
+      { collection: 'keys', id, kept: by },
+      { collection: 'connections', id: connection.id, kept: by },
+    ])
+    assert.is((await other.api.keys.get(id)).key.isActive, false)
+    assert.is((await other.api.connections.list()).connections[0]?.isActive, false)
+    assert.equal(await dataOf(cloud), await dataOf(home))
+    assert.equal((await sync()).conflicts, [])
+  }
+})
+
+test('a side that stops requiring keys and requires them again between two exchanges goes on to require them', async () => {
+  for (const by of ['home', 'cloud'] as const) {
+    const { home, cloud, sync } = await openPair(fakeClock())
+    const [own, other] = by === 'home' ? [home, cloud] : [cloud, home]
+    await home.api.settings.update({ requireApiKey: true })
+    await sync()
+    for (const requireApiKey of [false, true]) await own.api.settings.update({ requireApiKey })
+    await other.api.settings.update({ requireApiKey: false })
+    assert.equal(kept((await sync()).conflicts), [{ collection: 'settings', id: 'settings', kept: by }])
+    assert.is((await other.api.settings.get()).requireApiKey, true)
+    assert.equal((await sync()).conflicts, [])
+  }
+})
+
+test('a pause that is sent again for a paused key wins over a resumption that did not see it', async () => {
+  const { home, cloud, sync } = await openPair(fakeClock())
+  const { id } = await home.api.keys.create({ name: 'phone' })
+  await home.api.keys.update(id, { isActive: false })
+  await sync()
+  await home.api.keys.update(id, { isActive: false })
+  await cloud.api.keys.update(id, { isActive: true })
+  assert.equal(kept((await sync()).conflicts), [{ collection: 'keys', id, kept: 'home' }])
+  assert.is((await cloud.api.keys.get(id)).key.isActive, false)
+})
+
+test('what tells one call that pauses from the next is not shown', async () => {
+  const { home } = await openPair(fakeClock())
+  const { id } = await home.api.keys.create({ name: 'phone' })
+  const { key } = await home.api.keys.update(id, { isActive: false })
+  const settings = await home.api.settings.update({ requireApiKey: true })
+  const connection = await home.api.connections.create({ provider: 'acme', isActive: false })
+  for (const shown of [key, settings, await home.api.settings.get(), connection]) assert.not.ok('edit' in shown)
+})
+
 test('a pause and a change of the name, one on each side, are both in force without a conflict', async () => {
   const { home, cloud, sync } = await openPair(fakeClock())
   const { id } = await home.api.connections.create({ provider: 'acme', name: 'a' })

@@ -191,8 +191,10 @@ function changes(before: View, after: View, where: { at: number; side: SideName 
   const events: Event[] = []
   for (const id of new Set([...before.keys(), ...after.keys()])) {
     const [was, is] = [before.get(id), after.get(id)]
-    if (was?.tag !== is?.tag) events.push({ ...where, id, what: 'content', from: was?.tag, to: is?.tag })
-    if (is?.isActive !== undefined && is.isActive !== was?.isActive)
+    const isSetAnew = is !== undefined && is.edit !== was?.edit
+    const isOther = was?.tag !== is?.tag || (isSetAnew && is.isActive === undefined)
+    if (isOther) events.push({ ...where, id, what: 'content', from: was?.tag, to: is?.tag })
+    if (is?.isActive !== undefined && (is.isActive !== was?.isActive || isSetAnew))
       events.push({ ...where, id, what: 'active', isActive: is.isActive })
   }
   return events

@@ -119,8 +119,8 @@ export async function dataOf({ store }: Side): Promise<Record<string, unknown>> 
   const all = await store.keys.all()
   const keys = all
     .filter(({ id }, index) => all.findIndex((other) => other.id === id) === index) // a change of the value that was cut off leaves two
-    .map(({ sealedKey, mac, sha256, isActive, ...key }) => ({ ...key, isActive: isActive !== false }))
-  const connections = (await store.connections.all()).map(({ sealedApiKey, isActive, ...connection }) => ({
+    .map(({ sealedKey, mac, sha256, edit, isActive, ...key }) => ({ ...key, isActive: isActive !== false }))
+  const connections = (await store.connections.all()).map(({ sealedApiKey, edit, isActive, ...connection }) => ({
     ...connection,
     isActive: isActive !== false,
     hasKey: sealedApiKey !== undefined,

@@ -23,6 +23,8 @@ export type Kind = (typeof kinds)[number]
 export interface Seen {
   tag: string
   isActive?: boolean
+  /** Of the last call that set it, on this side alone. */
+  edit?: string
 }
 export type View = Map<string, Seen>
 
@@ -214,10 +216,11 @@ export async function perform({ api, store }: Side, edit: Edit, tag: () => strin
 /** The records that are mirrored, as their changes are told apart. */
 export async function viewOf({ store }: Side): Promise<View> {
   const view: View = new Map()
-  const add = (id: string, tag: unknown, isActive?: { isActive?: boolean }) => {
-    if (!view.has(id))
-      view.set(id, { tag: JSON.stringify(tag), ...(isActive && { isActive: isActive.isActive !== false }) })
+  const add = (id: string, tag: unknown, { isActive, edit }: Partial<Seen> = {}) => {
+    if (view.has(id)) return
+    view.set(id, { tag: JSON.stringify(tag), ...(isActive !== undefined && { isActive }), ...(edit && { edit }) })
   }
+  const flagOf = ({ isActive = true, edit }: Partial<Seen>) => ({ isActive, ...(edit && { edit }) })
   const [keys, combos, connections, aliases, providers, customModels, settings] = await Promise.all([
     store.keys.entries(),
     store.combos.all(),
@@ -228,13 +231,14 @@ export async function viewOf({ store }: Side): Promise<View> {
     store.settings.read(),
   ])
   const digests = await digestsOf(store, keys)
-  for (const [index, { record }] of keys.entries()) add(`keys/${record.id}`, [record.name, digests[index]], record)
+  for (const [index, { record }] of keys.entries())
+    add(`keys/${record.id}`, [record.name, digests[index]], flagOf(record))
   for (const { id, name, models } of combos) add(`combos/${id}`, [name, models])
-  for (const one of connections) add(`connections/${one.id}`, [one.name, one.sealedApiKey !== undefined], one)
+  for (const one of connections) add(`connections/${one.id}`, [one.name, one.sealedApiKey !== undefined], flagOf(one))
   for (const { alias, model } of aliases) add(`aliases/${alias}`, model)
   for (const { provider, stickyLimit } of providers) add(`providers/${provider}`, stickyLimit)
   for (const { id, record } of customModels) add(`customModels/${id}`, record.type ?? null)
-  add('settings/settings', settings.requireApiKey)
+  add('settings/settings', settings.requireApiKey, settings.edit === undefined ? {} : { edit: settings.edit })
   return view
 }
 
