@@ -1,7 +1,14 @@
 import * as v from 'valibot'
 import { jsonText, MAX_DEPTH, parseJsonObject } from '../lib/json.ts'
 import { scanTopLevel } from '../lib/json-scan.ts'
-import { collections, MAX_STATES, type OpenSession, type Sealed, type SyncRequest } from '../sync/protocol.ts'
+import {
+  collections,
+  MAX_ATTEMPTS,
+  MAX_STATES,
+  type OpenSession,
+  type Sealed,
+  type SyncRequest,
+} from '../sync/protocol.ts'
 import { refusal } from './refusals.ts'
 
 /* The messages of gateways, read by closed schemas. The records in them are checked where they are merged. */
@@ -14,10 +21,13 @@ const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const revision = v.tuple([count, count])
 const where = { collection: v.picklist(collections), id: v.pipe(text(4_096), v.minLength(1)), revision }
 
+const base = v.exactOptional(revision)
+
 const state = v.strictObject({
   ...where,
+  base,
   record: v.nullable(v.record(v.string(), v.unknown())),
-  active: v.exactOptional(v.strictObject({ isActive: v.boolean(), revision })),
+  active: v.exactOptional(v.strictObject({ isActive: v.boolean(), revision, base })),
 })
 const seen = v.strictObject({ ...where, activeRevision: v.exactOptional(revision) })
 const few = <T extends v.GenericSchema>(item: T) => v.pipe(v.array(item), v.maxLength(MAX_STATES))
@@ -35,6 +45,7 @@ const schemas = {
     mirror: v.nullable(text(100)),
     create: v.exactOptional(v.literal(true)),
     stamp: v.nullable(text(100)),
+    attempts: v.exactOptional(v.pipe(v.array(text(100)), v.maxLength(MAX_ATTEMPTS))),
     full: v.exactOptional(v.literal(true)),
     changes: few(state),
     seen: few(seen),

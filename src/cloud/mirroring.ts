@@ -8,7 +8,7 @@ import type { Replica } from '../sync/types.ts'
 import type { Clock } from '../types.ts'
 import type { Directory } from './directory.ts'
 import type { Documents } from './documents.ts'
-import type { Mirror, Mirrors } from './mirrors.ts'
+import { isRemembered, type Mirror, type Mirrors, stampsAfter } from './mirrors.ts'
 import type { MirrorActions } from './protocol.ts'
 import { refusal } from './refusals.ts'
 import type { Sessions } from './sessions.ts'
@@ -61,8 +61,7 @@ export function createMirroring(deps: {
   async function mirrorFor(tenant: string, request: SyncRequest): Promise<Mirror> {
     const stored = await mirrors.read(tenant)
     if (stored && !stored.isEnding && stored.id === request.mirror) {
-      const isRemembered = request.stamp !== null && [stored.current, stored.previous].includes(request.stamp)
-      if (!isRemembered && !request.full) throw refusal('HISTORY_DIVERGED')
+      if (!request.full && !isRemembered(stored, request)) throw refusal('HISTORY_DIVERGED')
       return stored
     }
     // Revisions of states count from the beginning of a mirror: those of another mirror would be wrong here.
@@ -82,21 +81,21 @@ export function createMirroring(deps: {
     const mirror = await mirrorFor(tenantId, request)
     const tenant = await tenants.open(tenantId)
     if (tenant?.mirror !== mirror.id) throw refusal('MIRROR_GONE')
-    const { verdicts, states, more } = await tenants.use(tenant, () => exchanged(replicaOf(tenant), request))
-    const hasMoved = request.full || request.changes.length > 0 || request.seen.length > 0
-    const stamp = hasMoved ? newId() : mirror.current
+    const { verdicts, states, more } = await tenants.use(tenant, () => exchanged(replicaOf(tenant), mirror, request))
+    const stamps = stampsAfter(mirror, request, { states: states.length, newStamp: newId })
     let isThere = false
     await mirrors.change(tenantId, (stored) => {
       isThere = stored?.id === mirror.id && !stored.isEnding
       if (!stored || !isThere) return undefined
-      return { ...stored, ...(hasMoved && { current: stamp, previous: request.stamp }), lastSyncAt: now() }
+      const { attempt, last, ...kept } = stored
+      return { ...kept, ...stamps, lastSyncAt: now() }
     })
     if (!isThere) throw refusal('MIRROR_GONE')
-    return { mirror: mirror.id, stamp, verdicts, changes: states, more }
+    return { mirror: mirror.id, stamp: stamps.current, verdicts, changes: states, more }
   }
 
-  async function exchanged(replica: Replica, request: SyncRequest) {
-    if (request.full) await replica.markAllUnseen()
+  async function exchanged(replica: Replica, mirror: Mirror, request: SyncRequest) {
+    if (request.full) await replica.markAllUnseen({ isDiverged: !isRemembered(mirror, request) })
     await replica.confirm(request.seen)
     const verdicts = await replica.accept(request.changes)
     return { verdicts, ...(await replica.unseen(MAX_STATES)) }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { evictOldest } from '../lib/maps.ts'
 import { type Cached, createCached, createFreshness } from '../store/cached.ts'
 import { createPatience } from '../store/storage-access.ts'
+import type { SyncRequest } from '../sync/protocol.ts'
 import type { Clock } from '../types.ts'
 import type { Documents } from './documents.ts'
 import type { Scopes } from './scope.ts'
@@ -13,11 +14,50 @@ export interface Mirror {
   /** The stamps of the last response that moved something and of the one before it, since the last response may be lost. */
   current: string
   previous: string | null
+  /** The request that has moved something since `previous`: a gateway that still has that stamp remembers it. */
+  attempt?: string
+  /** The request that `current` was the answer to. */
+  last?: string
   /** ISO 8601, by the clock of the proxy. */
   createdAt: string
   lastSyncAt: string
   /** Is the data of the mirror being removed? Then its keys open nothing any more. */
   isEnding?: true
+}
+
+/** What tells whether gateway and mirror remember the same last exchange. */
+export type Stamps = Pick<Mirror, 'current' | 'previous' | 'attempt' | 'last'>
+type StampedRequest = Pick<SyncRequest, 'stamp' | 'attempts' | 'full' | 'changes' | 'seen'>
+
+/**
+ * Do gateway and mirror remember the same last exchange? The last answer may have been lost; a gateway that does not remember the request has got an
+ * old copy of its data back.
+ */
+export function isRemembered(
+  { current, previous, attempt }: Stamps,
+  { stamp, attempts = [] }: StampedRequest,
+): boolean {
+  if (stamp === null) return false
+  return stamp === current || (stamp === previous && (attempt === undefined || attempts.includes(attempt)))
+}
+
+/** The stamps after a request that was answered with so many states: as they are when nothing has moved, or the request has come again. */
+export function stampsAfter(
+  { current, previous, attempt, last }: Stamps,
+  request: StampedRequest,
+  { states, newStamp }: { states: number; newStamp(): string },
+): Stamps {
+  const own = request.attempts?.at(-1)
+  const isMoving = Boolean(request.full) || request.changes.length > 0 || request.seen.length > 0
+  const isRepeated = own !== undefined && own === last && request.stamp === previous
+  const isSame = isRepeated || (!isMoving && states === 0)
+  const known = isSame || (!isMoving && request.stamp !== current) ? attempt : isMoving ? own : undefined
+  const named = isSame ? last : own
+  return {
+    ...(isSame ? { current, previous } : { current: newStamp(), previous: request.stamp }),
+    ...(known !== undefined && { attempt: known }),
+    ...(named !== undefined && { last: named }),
+  }
 }
 
 /** The mirrors of all tenants; each tenant has at most one. */
@@ -74,9 +114,22 @@ export function createMirrors(deps: { documents: Documents; scopes: Scopes; cloc
   }
 }
 
-function parseMirror({ id, current, previous, createdAt, lastSyncAt, isEnding }: JsonObject): Mirror | undefined {
+function parseMirror({
+  id,
+  current,
+  previous,
+  attempt,
+  last,
+  createdAt,
+  lastSyncAt,
+  isEnding,
+}: JsonObject): Mirror | undefined {
   if (typeof id !== 'string' || typeof current !== 'string' || (previous !== null && typeof previous !== 'string'))
     return undefined
   if (typeof createdAt !== 'string' || typeof lastSyncAt !== 'string') return undefined
-  return { id, current, previous, createdAt, lastSyncAt, ...(isEnding === true && { isEnding }) }
+  const named = {
+    ...(typeof attempt === 'string' && { attempt }),
+    ...(typeof last === 'string' && { last }),
+  }
+  return { id, current, previous, ...named, createdAt, lastSyncAt, ...(isEnding === true && { isEnding }) }
 }

@@ -71,17 +71,19 @@ export function createMirror({ store, clock, fetch, options }: MirrorDependencie
   }
 
   /** What is remembered of the mirror at this address: of one at another address nothing. */
-  const stateAt = ({ cloudUrl, mirror, stamp }: MirrorMemory, address: string) =>
-    cloudUrl === address ? { mirror, stamp } : { mirror: null, stamp: null }
+  const stateAt = ({ cloudUrl, mirror, stamp, attempts }: MirrorMemory, address: string) =>
+    cloudUrl === address ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
 
   const exchangeWith: HomeMirror['exchange'] = async (context, { create = false } = {}) => {
     const { cloudUrl, signal } = context
+    const refresh = async () => stateAt(await memory.read(), cloudUrl)
     return exchange({
       replica: (mirror) =>
         createReplica({ store, side: 'home', mirror, validate: parseMirrored, clock, keepsSecrets: true }),
       send: async (body) => syncAnswer(await call({ method: 'POST', path: paths.mirror, body }, context), context),
-      state: stateAt(await memory.read(), cloudUrl),
-      save: async (state) => void (await memory.change(() => ({ cloudUrl, ...state }), signal)),
+      state: await refresh(),
+      refresh,
+      save: async (state) => void (await memory.change(() => ({ cloudUrl, attempts: [], ...state }), signal)),
       onConflict: async (conflict) =>
         void (await memory.change(({ conflicts }) => ({ conflicts: withConflict(conflicts, conflict) }), signal)),
       create,
@@ -154,6 +156,7 @@ export function refuseHttp(cloudUrl: string, { allowHttp = false }: CloudOptions
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const revision = v.tuple([count, count])
+const base = v.exactOptional(revision)
 const refused = v.object({ refused: v.string(), code: v.picklist(['INVALID', 'NO_SECRET', 'KEY_TAKEN']) })
 
 /** The records of the states are read by the schemas of their collections, when they are taken. */
@@ -166,8 +169,9 @@ const answerSchema = v.object({
       collection: v.picklist(collections),
       id: v.string(),
       revision,
+      base,
       record: v.nullable(v.custom<JsonObject>(isObject)),
-      active: v.exactOptional(v.object({ isActive: v.boolean(), revision })),
+      active: v.exactOptional(v.object({ isActive: v.boolean(), revision, base })),
     }),
   ),
   more: v.boolean(),

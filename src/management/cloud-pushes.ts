@@ -211,7 +211,13 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
       drop()
       waiting = undefined
       failures = 0
-      await mirror.memory.change(() => ({ mirror: null, stamp: null, lastError: null, waitingSince: null }))
+      await mirror.memory.change(() => ({
+        mirror: null,
+        stamp: null,
+        attempts: [],
+        lastError: null,
+        waitingSince: null,
+      }))
     },
 
     wake() {

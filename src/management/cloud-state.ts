@@ -9,6 +9,8 @@ export interface MirrorMemory {
   cloudUrl: string
   mirror: string | null
   stamp: string | null
+  /** The requests since the last answer, by which the proxy sees that this is no old copy. */
+  attempts: readonly string[]
   /** ISO 8601. */
   lastSuccessAt: string | null
   /** Of the last exchange; `null` when it succeeded. */
@@ -59,6 +61,7 @@ function parse(text: string | undefined): MirrorMemory {
     cloudUrl: textOf(members.cloudUrl) ?? '',
     mirror: textOf(members.mirror),
     stamp: textOf(members.stamp),
+    attempts: Array.isArray(members.attempts) ? members.attempts.filter((one) => typeof one === 'string') : [],
     lastSuccessAt: textOf(members.lastSuccessAt),
     lastError: textOf(members.lastError),
     waitingSince: textOf(members.waitingSince),

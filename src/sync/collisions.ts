@@ -1,6 +1,6 @@
 import type { Clock } from '../types.ts'
 import type { MirroredItem } from './forms.ts'
-import { changed } from './merge.ts'
+import { changedRegister } from './merge.ts'
 import type { Collection } from './protocol.ts'
 import { isUnmirrored, type Scanner } from './scanner.ts'
 import type { KnownShadow } from './shadows.ts'
@@ -40,7 +40,7 @@ export async function settleCollisions({
         await shadows.put(collection, shadow, known)
       return
     }
-    const deleted = { ...shadow, hash: null, revision: changed(shadow.revision, 'home'), isSeen: false }
+    const deleted = { ...shadow, hash: null, ...changedRegister(shadow, 'home'), isSeen: false }
     if (!(await shadows.put(collection, deleted, known))) return
     if (isPaused && other.shadow.active?.isActive)
       await table.write(other.item, { slot: other.item.slot, record: pause(other.item.record) })

@@ -1,4 +1,5 @@
-import { MAX_STATES, type MirrorState, type Seen, type SyncAnswer, type SyncRequest } from './protocol.ts'
+import { randomBytes, toHex } from '../lib/bytes.ts'
+import { MAX_ATTEMPTS, MAX_STATES, type MirrorState, type Seen, type SyncAnswer, type SyncRequest } from './protocol.ts'
 import { isRefusal } from './proxy-calls.ts'
 import type { Conflict, Exchanged, ExchangeOptions, Refusal, Replica, StateId } from './types.ts'
 
@@ -7,7 +8,7 @@ import type { Conflict, Exchanged, ExchangeOptions, Refusal, Replica, StateId } 
  * exchanged until then stays. After the signal is aborted no other record is written.
  */
 export async function exchange(options: ExchangeOptions): Promise<Exchanged> {
-  const { send, save, create = false, onConflict = async () => {}, signal } = options
+  const { send, save, refresh, create = false, onConflict = async () => {}, signal } = options
   const conflicts: Conflict[] = []
   const refusals = new Map<string, Refusal>()
   let state = options.state
@@ -18,17 +19,32 @@ export async function exchange(options: ExchangeOptions): Promise<Exchanged> {
     conflicts.push(conflict)
   }
 
+  /** Takes over what other processes have kept meanwhile. Resolves to whether that is anything. */
+  async function refreshed(): Promise<boolean> {
+    const { mirror, stamp, attempts = [] } = (await refresh?.()) ?? state
+    const isOther = mirror === state.mirror && (stamp !== state.stamp || attempts.at(-1) !== state.attempts?.at(-1))
+    if (isOther) state = { mirror, stamp, attempts }
+    return isOther
+  }
+
   /** `undefined` when the two sides do not remember the same last exchange. */
   async function ask(
     request: Pick<SyncRequest, 'changes' | 'seen' | 'create' | 'full'>,
   ): Promise<SyncAnswer | undefined> {
     signal.throwIfAborted()
-    const answer = await send({ ...state, ...request }).catch((error: unknown) => {
+    const isMoving = request.full || request.changes.length > 0 || request.seen.length > 0
+    if (isMoving) await refreshed()
+    const attempts = [...(state.attempts ?? []), toHex(randomBytes(8))].slice(-MAX_ATTEMPTS)
+    if (isMoving) {
+      state = { ...state, attempts }
+      await save(state)
+    }
+    const answer = await send({ ...state, attempts, ...request }).catch((error: unknown) => {
       if (isRefusal(error, 'HISTORY_DIVERGED') && !request.full) return undefined
       throw error
     })
     signal.throwIfAborted()
-    if (!answer) return undefined
+    if (!answer) return (await refreshed()) ? ask(request) : undefined
     state = { mirror: answer.mirror, stamp: answer.stamp }
     await save(state)
     return answer

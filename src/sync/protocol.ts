@@ -31,6 +31,8 @@ export const headers = {
   signature: 'x-signalbox-cloud-signature',
 } as const
 
+/** The most `attempts` in one message. */
+export const MAX_ATTEMPTS = 16
 /** The most states in one message. */
 export const MAX_STATES = 200
 /** The largest message, in bytes. */
@@ -111,7 +113,7 @@ export const collections = [
 ] as const
 export type Collection = (typeof collections)[number]
 
-/** How many changes of each side a state has seen; a side counts its own on. */
+/** How many changes of each side a state has seen; a side counts its own on, after an old copy was put back from the time in epoch ms. */
 export type Revision = readonly [home: number, cloud: number]
 
 /** The state of one record, deleted ones included. */
@@ -120,10 +122,12 @@ export interface MirrorState {
   /** Of keys, connections and combos their id; of aliases the alias, of providers the provider's id, of custom models `customModelId`, of settings "settings". */
   id: string
   revision: Revision
+  /** After an old copy of a storage was put back: the last state that both had before this one, which has seen no more. */
+  base?: Revision
   /** `null`: deleted. */
   record: JsonObject | null
   /** Of keys and connections: whether they are active, which is settled apart from the rest. */
-  active?: { isActive: boolean; revision: Revision }
+  active?: { isActive: boolean; revision: Revision; base?: Revision }
 }
 
 /** A state that the sender of this has taken. */
@@ -136,6 +140,11 @@ export interface SyncRequest {
   create?: true
   /** What the last answer had; `null` before the first. */
   stamp: string | null
+  /**
+   * The requests since that answer, by names of the gateway's own, the last for this one. The gateway stores the name of a request that has `changes`,
+   * `seen` or `full` before it sends it.
+   */
+  attempts?: readonly string[]
   /** Both sides send all that they have, as though the other had seen nothing. */
   full?: true
   /** At most `MAX_STATES`. */

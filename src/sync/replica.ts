@@ -2,12 +2,12 @@ import { createMutex } from '../lib/promises.ts'
 import { retryLostRace } from '../store/storage-access.ts'
 import type { Storage } from '../types.ts'
 import { settleCollisions } from './collisions.ts'
-import { relation } from './merge.ts'
+import { type Active, changed, relation } from './merge.ts'
 import { collections, type MirrorState, type Seen, type Verdict } from './protocol.ts'
 import { createScanner, type PendingState, type Scanner } from './scanner.ts'
-import type { Shadow } from './shadows.ts'
+import { confirmed, type Shadow } from './shadows.ts'
 import { createTaker, type Taker } from './take.ts'
-import type { Refusal, Replica, ReplicaOptions, StateId } from './types.ts'
+import type { Refusal, Replica, ReplicaOptions, Side, StateId } from './types.ts'
 
 /** What is in memory of a mirror, whichever replica of it is used. */
 interface ReplicaMemory {
@@ -63,17 +63,18 @@ export function createReplica(options: ReplicaOptions): Replica {
   async function stateOf({ item, ...where }: PendingState): Promise<MirrorState | undefined> {
     const shadow = shadows.get(where)?.shadow
     if (!shadow || shadow.isSeen) return undefined
-    const { hash, revision, active } = shadow
-    if (hash === null) return { ...where, revision, record: null, ...(active && { active }) }
+    const { hash, revision, base, active, isUncertain } = shadow
+    const sent = {
+      ...where,
+      revision,
+      ...(isUncertain && base && { base }),
+      ...(active && { active: isUncertain ? active : { isActive: active.isActive, revision: active.revision } }),
+    }
+    if (hash === null) return { ...sent, record: null }
     if (!item) return undefined
     const { record, isActive, key } = await tables[where.collection].read(item)
     if (isActive !== active?.isActive || (await scanner.hashOf(where, record)) !== hash) return undefined
-    return {
-      ...where,
-      revision,
-      record: side === 'cloud' && key !== undefined ? { ...record, key } : record,
-      ...(active && { active }),
-    }
+    return { ...sent, record: side === 'cloud' && key !== undefined ? { ...record, key } : record }
   }
 
   /** Changes the shadow of a record, if it has one and `change` does not leave it as it is. */
@@ -93,7 +94,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     const shadow = shadows.get(seen)?.shadow
     if (!shadow || shadow.isSeen || !isIt(shadow)) return
     if (seen.collection === 'keys') await taker.forgetValue(seen)
-    await changeShadow(seen, (current) => (isIt(current) ? { ...current, isSeen: true } : undefined))
+    await changeShadow(seen, (current) => (isIt(current) ? confirmed(current) : undefined))
   }
 
   return {
@@ -135,13 +136,12 @@ export function createReplica(options: ReplicaOptions): Replica {
 
     markAllUnseen: ({ isDiverged = false } = {}) =>
       alone(async () => {
-        const isUncertain = isDiverged && side === 'home'
         for (const collection of collections) {
           const all = [...shadows.of(collection)].map(({ shadow }) => shadow.id)
           await inBatches(all, (id) =>
             changeShadow({ collection, id }, (shadow) =>
-              shadow.isSeen || (isUncertain && !shadow.isUncertain)
-                ? { ...shadow, isSeen: false, ...(isUncertain && !shadow.isSeen && { isUncertain }) }
+              shadow.isSeen || (isDiverged && !shadow.isUncertain)
+                ? { ...(isDiverged ? uncertain(shadow, side, clock.now()) : shadow), isSeen: false }
                 : undefined,
             ),
           )
@@ -152,6 +152,14 @@ export function createReplica(options: ReplicaOptions): Replica {
     settleCollisions: (report = async () => {}) => alone(() => settleCollisions({ scanner, clock, report })),
     forgetOthers: () => inTurn(() => shadows.removeOthers()),
   }
+}
+
+/** A shadow whose counts may have been given before, when this side has got an old copy back: those of what has changed go on from a time. */
+function uncertain(shadow: Shadow, side: Side, at: number): Shadow {
+  const raised = <Register extends Pick<Active, 'revision' | 'base'>>(register: Register): Register =>
+    register.base ? { ...register, revision: changed(register.revision, side, at) } : register
+  const { active } = shadow
+  return { ...raised(shadow), ...(active && { active: raised(active) }), isUncertain: true }
 }
 
 /** What the states of one message may take as JSON, in characters; each takes up to three bytes, and sealed a third more. */

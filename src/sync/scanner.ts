@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import { isAway, retryLostRace } from '../store/storage-access.ts'
 import { type Mirrored, mirroredCollections } from './collections.ts'
 import type { MirroredItem } from './forms.ts'
-import { changed, NEVER } from './merge.ts'
+import { changedRegister, NEVER } from './merge.ts'
 import { type Collection, collections } from './protocol.ts'
 import { type Applied, createShadows, type KnownShadow, type Shadow, type Shadows, withRegisters } from './shadows.ts'
 import type { Refusal, ReplicaOptions, Side, StateId } from './types.ts'
@@ -93,7 +93,8 @@ export function createScanner(
   /** The shadow of a record that has none: of settings the defaults, which were never changed. */
   async function noShadow(where: StateId): Promise<Shadow> {
     const hash = where.collection === 'settings' ? await hashOf(where, { requireApiKey: false }) : null
-    return { id: where.id, hash, revision: NEVER, isSeen: true }
+    const isUncertain = shadows.hasUncertain()
+    return { id: where.id, hash, revision: NEVER, isSeen: true, ...(isUncertain && { isUncertain }) }
   }
 
   const lookAt: Scanner['lookAt'] = async (where, found) => {
@@ -114,7 +115,8 @@ export function createScanner(
     }
     if (item && shadow.applying?.hash === now.hash)
       for (const extra of extras.splice(0)) await tables[collection].remove(extra)
-    const next = scanned(shadow, now, { side, slot: item && item.slot !== item.id ? item.slot : undefined })
+    const slot = item && item.slot !== item.id ? item.slot : undefined
+    const next = scanned(shadow, now, { side, slot, at: clock.now() })
     if (next === shadow) return { where, known, shadow, item, extras }
     const written = await shadows.put(collection, next, known)
     return written ? { where, known: written, shadow: next, item, extras } : false
@@ -250,45 +252,64 @@ function isUnchanged(shadow: Shadow, now: Observed): boolean {
 const isAsBefore = ({ hash, active, edit }: Omit<Applied, 'isSeen'>, now: Observed) =>
   now.hash === hash && (hash === null || (now.isActive === active?.isActive && now.edit === edit))
 
-/** The shadow of a record that holds this now: the same object when it has not changed. */
+/**
+ * The shadow of a record that holds this now: the same object when it has not changed. `at`: a time, from which an uncertain shadow counts on, as
+ * the counts after its own may have been given before.
+ */
 export function scanned(
   shadow: Shadow,
   now: Observed,
-  { side, slot }: { side: Side; slot?: string | undefined },
+  { side, slot, at }: { side: Side; slot?: string | undefined; at: number },
 ): Shadow {
   if (isAsBefore(shadow, now))
     return now.hash === null || slot === shadow.slot ? shadow : { ...shadow, ...(slot !== undefined && { slot }) }
   const { applying, ...rest } = shadow
   const place = slot === undefined ? {} : { slot }
   if (applying && isAsBefore(applying, now)) return { ...withRegisters(rest, applying), ...place }
-  const registers = { ...contentNow(shadow, now, side), ...activeNow(shadow, now, side) }
-  return {
-    ...withRegisters(rest, { ...registers, ...(now.edit !== undefined && { edit: now.edit }), isSeen: false }),
-    ...place,
+  const { isUncertain } = shadow
+  const counted = { side, ...(isUncertain && { atLeast: at }) }
+  const next: Applied = {
+    ...contentNow(shadow, now, counted),
+    ...activeNow(shadow, now, counted),
+    ...(now.edit !== undefined && { edit: now.edit }),
+    ...(isUncertain && { isUncertain }),
+    isSeen: false,
   }
+  return { ...withRegisters(rest, next), ...place }
+}
+
+interface ChangeOptions {
+  side: Side
+  /** What a new count is at the least. */
+  atLeast?: number
 }
 
 /** The settings are set anew by a call that leaves them as they are, too. */
 function contentNow(
-  { hash, revision, applying, edit }: Shadow,
+  shadow: Shadow,
   now: Observed,
-  side: Side,
-): Pick<Applied, 'hash' | 'revision'> {
+  { side, atLeast }: ChangeOptions,
+): Pick<Applied, 'hash' | 'revision' | 'base'> {
+  const { hash, revision, base, applying, edit } = shadow
   const isSetAnew = now.isActive === undefined && now.edit !== edit
-  if (now.hash === hash && !isSetAnew) return { hash, revision }
+  if (now.hash === hash && !isSetAnew) return { hash, revision, ...(base && { base }) }
   if (applying && now.hash === applying.hash && !isSetAnew) return { hash: now.hash, revision: applying.revision }
-  return { hash: now.hash, revision: changed(revision, side) }
+  return { hash: now.hash, ...changedRegister(shadow, side, atLeast) }
 }
 
 /** A record that was made anew is active, or not, by a decision of its own; so is one that a call sets to what it was. */
-function activeNow({ hash, active, applying, edit }: Shadow, now: Observed, side: Side): Pick<Applied, 'active'> {
+function activeNow(
+  { hash, active, applying, edit }: Shadow,
+  now: Observed,
+  { side, atLeast }: ChangeOptions,
+): Pick<Applied, 'active'> {
   const { isActive } = now
   const isSetAnew = now.edit !== edit
   if (isActive === undefined || (hash !== null && isActive === active?.isActive && !isSetAnew))
     return active ? { active } : {}
   if (applying?.active && applying.active.isActive === isActive && now.edit === applying.edit)
     return { active: applying.active }
-  return { active: { isActive, revision: changed(active?.revision ?? NEVER, side) } }
+  return { active: { isActive, ...changedRegister(active ?? { revision: NEVER }, side, atLeast) } }
 }
 
 /** A failure to read a record as its problem. Throws when the storage itself has failed. */

@@ -11,8 +11,6 @@ import type { StateId } from './types.ts'
 /** What is known of the state of a record: by it changes are found, and a state that was half taken is taken to its end. */
 export interface Shadow extends Applied {
   id: string
-  /** Was it changed after an old copy of this side's storage was put back? */
-  isUncertain?: boolean
   /** Where the record was last, when that is not its id. */
   slot?: string
   /** What the record is about to become. */
@@ -27,14 +25,25 @@ export interface Shadow extends Applied {
 export interface Applied extends Registers {
   /** Has the other side confirmed it? */
   isSeen: boolean
+  /** May this side have got an old copy back since the other one has confirmed a state? */
+  isUncertain?: boolean
   /** Of the last call that set whether the record is active, or the settings: another one is a change, though the record may be as before. */
   edit?: string
 }
 
 /** The same shadow for what the record holds now. */
 export function withRegisters(shadow: Shadow, next: Applied): Shadow {
-  const { hash, revision, active, edit, isSeen, ...rest } = shadow
+  const { hash, revision, base, active, edit, isSeen, isUncertain, ...rest } = shadow
   return { ...rest, ...next }
+}
+
+/** The same shadow once the other side has what the record holds. */
+export function confirmed({ base, isUncertain, active, ...shadow }: Shadow): Shadow {
+  return {
+    ...shadow,
+    ...(active && { active: { isActive: active.isActive, revision: active.revision } }),
+    isSeen: true,
+  }
 }
 
 /** A shadow as it was read or written last. */
@@ -51,6 +60,8 @@ export interface Shadows {
   load(options?: { isWhole?: boolean }): Promise<void>
   get(where: StateId): KnownShadow | undefined
   of(collection: Collection): Iterable<KnownShadow>
+  /** Is one of them uncertain? */
+  hasUncertain(): boolean
   /** Those of a collection whose records are parked. */
   parked(collection: Collection): KnownShadow[]
   /** Writes one, unless another writer was faster than `before`: then it resolves to `undefined`, and `get` has what that one wrote. */
@@ -80,7 +91,7 @@ export function createShadows(
 
   function createTable(collection: Collection) {
     const stored = createStoredRecords<Shadow>(storage, { ...kind, prefix: `${own}${collection}/` }, { turnEnd })
-    return { stored, known: new Map<string, KnownShadow>(), parked: new Set<string>() }
+    return { stored, known: new Map<string, KnownShadow>(), parked: new Set<string>(), uncertain: new Set<string>() }
   }
 
   function tableOf(collection: Collection) {
@@ -90,11 +101,13 @@ export function createShadows(
   }
 
   function remember(collection: Collection, id: string, entry: KnownShadow | undefined): void {
-    const { known, parked } = tableOf(collection)
+    const { known, parked, uncertain } = tableOf(collection)
     if (entry) known.set(id, entry)
     else known.delete(id)
     if (entry?.shadow.parked) parked.add(id)
     else parked.delete(id)
+    if (entry?.shadow.isUncertain) uncertain.add(id)
+    else uncertain.delete(id)
   }
 
   const known = ({ record, version }: StoredEntry<Shadow>): KnownShadow => ({ shadow: record, version })
@@ -104,11 +117,12 @@ export function createShadows(
     stale = new Set()
     isLoaded = true
     try {
-      for (const [collection, { stored, known: before, parked }] of tables) {
+      for (const [collection, { stored, known: before, parked, uncertain }] of tables) {
         const entries: StoredEntry<Shadow>[] = []
         for await (const page of stored.pages()) entries.push(...page)
         before.clear()
         parked.clear()
+        uncertain.clear()
         for (const entry of entries) remember(collection, entry.record.id, known(entry))
       }
       readAt = startedAt
@@ -155,6 +169,7 @@ export function createShadows(
 
     get: ({ collection, id }) => tableOf(collection).known.get(id),
     of: (collection) => tableOf(collection).known.values(),
+    hasUncertain: () => [...tables.values()].some(({ uncertain }) => uncertain.size > 0),
     parked: (collection) => [...tableOf(collection).parked].flatMap((id) => tableOf(collection).known.get(id) ?? []),
 
     async put(collection, shadow, before) {
@@ -208,14 +223,13 @@ const LONGEST = 200
 
 const kind: Omit<RecordKind<Shadow>, 'prefix'> = {
   read(stored) {
-    const { id, isUncertain, slot, applying, parked, claims } = stored
+    const { id, slot, applying, parked, claims } = stored
     const registers = appliedIn(stored)
     if (typeof id !== 'string' || !registers) return 'is no state of a record'
     const next = isObject(applying) ? appliedIn(applying) : undefined
     const record: Shadow = {
       ...registers,
       id,
-      ...(isUncertain === true && { isUncertain }),
       ...(typeof slot === 'string' && { slot }),
       ...(next && { applying: next }),
       ...(isObject(parked) &&
@@ -227,20 +241,24 @@ const kind: Omit<RecordKind<Shadow>, 'prefix'> = {
   },
 }
 
-function appliedIn({ hash, revision, active, isSeen, edit }: JsonObject): Applied | undefined {
+function appliedIn({ hash, revision, base, active, isSeen, isUncertain, edit }: JsonObject): Applied | undefined {
   if ((typeof hash !== 'string' && hash !== null) || !isRevision(revision)) return undefined
   const register = isObject(active) ? activeIn(active) : undefined
   return {
     hash,
     revision,
     isSeen: isSeen === true,
+    ...(isRevision(base) && { base }),
+    ...(isUncertain === true && { isUncertain }),
     ...(register && { active: register }),
     ...(typeof edit === 'string' && { edit }),
   }
 }
 
-const activeIn = ({ isActive, revision }: JsonObject): Active | undefined =>
-  typeof isActive === 'boolean' && isRevision(revision) ? { isActive, revision } : undefined
+const activeIn = ({ isActive, revision, base }: JsonObject): Active | undefined =>
+  typeof isActive === 'boolean' && isRevision(revision)
+    ? { isActive, revision, ...(isRevision(base) && { base }) }
+    : undefined
 
 const isRevision = (value: unknown): value is Revision =>
   Array.isArray(value) && value.length === 2 && value.every((count) => Number.isSafeInteger(count) && count >= 0)

@@ -35,12 +35,13 @@ export function createTaker(options: ReplicaOptions, scanner: Scanner): Taker {
   const { tables, shadows } = scanner
 
   async function read(state: MirrorState): Promise<Incoming | Refused> {
-    const { collection, id, revision, record, active } = state
+    const { collection, id, revision, base, record, active } = state
+    const register = { revision, ...(base && { base }) }
     const where = { collection, id }
     const table = tables[collection]
     if (record === null) {
       if (collection === 'settings') return invalid('Settings are never deleted.')
-      return { where, registers: { hash: null, revision, ...(active && { active }) }, content: undefined }
+      return { where, registers: { hash: null, ...register, ...(active && { active }) }, content: undefined }
     }
     if (table.hasActive !== (active !== undefined))
       return invalid('Keys and connections, and no other records, say apart whether they are active.')
@@ -54,7 +55,7 @@ export function createTaker(options: ReplicaOptions, scanner: Scanner): Taker {
       return invalid('"digest" is not that of "key".')
     return {
       where,
-      registers: { hash: await scanner.hashOf(where, rest), revision, ...(active && { active }) },
+      registers: { hash: await scanner.hashOf(where, rest), ...register, ...(active && { active }) },
       content: { record: rest, ...(active && { isActive: active.isActive }), ...(typeof key === 'string' && { key }) },
     }
   }
@@ -74,7 +75,8 @@ export function createTaker(options: ReplicaOptions, scanner: Scanner): Taker {
     const { collection } = where
     const look = await scanner.look(where)
     if (isUnmirrored(look)) return invalid(look.problem)
-    const { isUncertain = false, ...shadow } = look.shadow
+    const { shadow } = look
+    const { isUncertain = false } = shadow
     const isOwnStricter = collection === 'settings' && Reflect.get(look.item?.record ?? {}, 'requireApiKey') === true
     const outcome = settled(shadow, other, { isUncertain, ...(report && { merge: { collection, isOwnStricter } }) })
     const { registers, kept } = outcome
@@ -84,6 +86,7 @@ export function createTaker(options: ReplicaOptions, scanner: Scanner): Taker {
     const next: Applied = {
       ...registers,
       isSeen: isSameRegisters(registers, other),
+      ...(isUncertain && outcome.isConcurrent && { isUncertain }),
       ...(hasEdit && { edit: shadow.edit }),
     }
     for (const one of kept) await report?.({ ...where, kept: one, at: new Date(clock.now()).toISOString() })
@@ -147,7 +150,7 @@ export function createTaker(options: ReplicaOptions, scanner: Scanner): Taker {
         })
     if (!isDone) return false
     for (const other of others) await table.remove(other)
-    const { applying, parked: _, slot: __, isUncertain, ...rest } = ahead.shadow
+    const { applying, parked: _, slot: __, ...rest } = ahead.shadow
     const done = await shadows.put(
       collection,
       { ...withRegisters(rest, next), ...(slot !== undefined && slot !== id && { slot }) },

@@ -17,7 +17,7 @@ export interface Replica {
   unseen(limit: number, isLeftOut?: (state: StateId) => boolean): Promise<Unseen>
   /** The other side has these. A state that has changed since stays unseen. */
   confirm(seen: readonly Seen[]): Promise<void>
-  /** Everything is to be sent again. `isDiverged`: because this side may have got an old copy back; what it has not sent then counts as concurrent. */
+  /** Everything is to be sent again. `isDiverged`: because one side has got an old copy back; what was changed on it counts as concurrent to what it has not. */
   markAllUnseen(options?: { isDiverged?: boolean }): Promise<void>
   /**
    * Home only: the same for one state, but merges a concurrent state and writes the result. `report` is called with each conflict before the
@@ -85,6 +85,8 @@ export interface ExchangeState {
   /** The id of the mirror; `null` before there is one. */
   mirror: string | null
   stamp: string | null
+  /** The requests since the last answer. */
+  attempts?: readonly string[]
 }
 
 export interface ExchangeOptions {
@@ -92,8 +94,10 @@ export interface ExchangeOptions {
   replica: (mirror: string) => Replica
   send: (request: SyncRequest) => Promise<SyncAnswer>
   state: ExchangeState
-  /** Keeps the state for the next exchange; called after each answer. */
+  /** Keeps the state for the next exchange; called before each request that moves something, and after each answer. */
   save(state: ExchangeState): Promise<void>
+  /** The state as it is kept now, where other processes exchange as well. */
+  refresh?(): Promise<ExchangeState>
   /** Makes a mirror when there is none, and both sides equal whatever they remember. */
   create?: boolean
   /** Called with each conflict before its result is written; after a failure perhaps twice. */

@@ -1,5 +1,7 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { plant } from '../support/canaries.ts'
 import { assert, suite } from '../support/suite.ts'
+import { openBothEnds } from './support/home-and-cloud.ts'
 import { CLOUD_URL, type OverMsw, openOverMsw, PROVIDER_KEY } from './support/over-msw.ts'
 
 const test = suite('a gateway and a cloud proxy')
@@ -159,4 +161,25 @@ test('a cloud that lost its storage takes nothing from home, and enable makes bo
   assert.equal(await seenAt(api), before)
   await assertEqualSides(ends)
   await ends.close()
+})
+
+test('an old copy of a gateway that is exactly one exchange old gets the pause and the key that have come since', async () => {
+  const world = openBothEnds({ home: { secret: 'secret-of-the-gateway-of-forty-characters' } })
+  const { api, storage, enable, start, atCloud } = world
+  await enable()
+  const { id, key } = await api.keys.create({ name: 'phone' })
+  await api.cloud.sync()
+  const old = memoryStorage()
+  for (const { key: name, value } of await storage.list('')) await old.set(name, value)
+  await api.keys.update(id, { isActive: false })
+  const made = await api.keys.create({ name: 'made since' })
+  await api.cloud.sync()
+  await world.gateway.close()
+  const again = start({ storage: old }).gateway.api
+  assert.equal(await again.cloud.sync(), { success: true, conflicts: [] })
+  assert.equal(
+    [(await again.keys.get(id)).key.isActive, (await again.keys.get(made.id)).key.name],
+    [false, 'made since'],
+  )
+  assert.equal([await atCloud(key), await atCloud(made.key)], [403, 200])
 })

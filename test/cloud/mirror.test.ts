@@ -55,6 +55,24 @@ test('a mirror knows the last two stamps, and no other', async () => {
   assert.is((await send({ ...first, full: true, changes: [], seen: [] })).status, 200)
 })
 
+test('a mirror takes the stamp before the last one from a gateway alone that remembers the request since', async () => {
+  const { send, home } = await openWorld()
+  await home.enable([])
+  const before = home.memory
+  const change = { ...before, attempts: ['one'], changes: [settingsState(true)], seen: [] }
+  const { body } = await send(change)
+  for (const attempts of [[], ['other']]) {
+    const refused = await send({ ...before, attempts, changes: [settingsState(false, 3)], seen: [] })
+    assert.equal([refused.status, refused.body.code], [409, 'HISTORY_DIVERGED'])
+  }
+  const again = await send(change)
+  assert.equal([again.body.stamp, again.body.verdicts], [body.stamp, ['known']])
+  const next = await send({ ...before, attempts: ['one', 'two'], changes: [settingsState(false, 3)], seen: [] })
+  assert.equal([next.status, next.body.verdicts], [200, ['taken']])
+  const many = Array.from({ length: 17 }, (_, at) => `${at}`)
+  assert.is((await send({ ...before, attempts: many, changes: [], seen: [] })).body.code, 'INVALID_MESSAGE')
+})
+
 test('a mirror keeps its stamp while nothing moves', async () => {
   const { home } = await openWorld()
   await home.enable([settingsState(true)])

@@ -6,8 +6,11 @@ import type { CloudEnd } from './pair.ts'
 /** What happens to one message. `replay`: an older request comes once more before it, that many requests old. */
 export type Fault = 'none' | 'lost request' | 'lost answer' | 'twice' | { replay: number }
 
-/** Brings requests to a proxy as the faults say, one for each; none after the last. Remembers all that it has brought. */
-export function createTransport() {
+/**
+ * Brings requests to a proxy as the faults say, one for each; none after the last. Remembers all that it has brought. `isBlind`: old requests come again
+ * as though the proxy did not look at stamps.
+ */
+export function createTransport({ isBlind = true } = {}) {
   const sent: string[] = []
 
   return (proxy: Pick<CloudEnd, 'sync'>, faults: readonly Fault[]) => {
@@ -16,7 +19,7 @@ export function createTransport() {
       const fault = faults[next++] ?? 'none'
       if (typeof fault === 'object') {
         const old = sent.at(-1 - fault.replay)
-        if (old !== undefined) await proxy.sync(withStampOf(text, old)).catch(() => {})
+        if (old !== undefined) await proxy.sync(isBlind ? withStampOf(text, old) : old).catch(() => {})
       }
       sent.push(text)
       if (fault === 'lost request') throw new Error('The request was lost.')
@@ -28,8 +31,11 @@ export function createTransport() {
   }
 }
 
-/** An old request as though the proxy did not look at stamps: the revisions alone must make it harmless. */
-const withStampOf = (text: string, old: string) => JSON.stringify({ ...JSON.parse(old), stamp: JSON.parse(text).stamp })
+/** An old request with the stamp of this one: the revisions alone must make it harmless. */
+function withStampOf(text: string, old: string): string {
+  const { stamp, attempts } = JSON.parse(text)
+  return JSON.stringify({ ...JSON.parse(old), stamp, attempts })
+}
 
 /** A storage whose process can die at a write, which is made or not, and nothing after it; and that can be busy with something else before a write. */
 export interface Mortal extends Storage {

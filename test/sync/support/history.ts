@@ -38,16 +38,16 @@ interface Death {
   isMade: boolean
 }
 
-const side = fc.constantFrom<SideName>('home', 'cloud')
+export const side = fc.constantFrom<SideName>('home', 'cloud')
 const pick = fc.nat(2)
 const some = fc.constantFrom('create', 'change', 'change', 'delete', 'pause', 'pause', 'resume')
 const rare = fc.constantFrom('swap combos', 'require keys', 'give another value')
-const edit: fc.Arbitrary<Edit> = fc.record({
+export const edit: fc.Arbitrary<Edit> = fc.record({
   do: fc.oneof({ weight: 8, arbitrary: some }, { weight: 1, arbitrary: rare }),
   what: fc.constantFrom(...kinds, 'keys', 'combos', 'combos', 'connections'),
   pick,
 }) as fc.Arbitrary<Edit> // the texts are those of edits
-const fault: fc.Arbitrary<Fault> = fc.oneof(
+export const fault: fc.Arbitrary<Fault> = fc.oneof(
   { weight: 4, arbitrary: fc.constant('none' as const) },
   { weight: 3, arbitrary: fc.constantFrom('lost request', 'lost answer', 'twice') },
   { weight: 2, arbitrary: fc.record({ replay: fc.nat(6) }) },
@@ -187,7 +187,7 @@ async function apart(world: World, base: View): Promise<string[]> {
   })
 }
 
-function changes(before: View, after: View, where: { at: number; side: SideName }): Event[] {
+export function changes(before: View, after: View, where: { at: number; side: SideName }): Event[] {
   const events: Event[] = []
   for (const id of new Set([...before.keys(), ...after.keys()])) {
     const [was, is] = [before.get(id), after.get(id)]

@@ -19,11 +19,7 @@ export interface Log {
 /** Checks, after a history has come to rest, that both sides are equal, nothing is lost or back, and every conflict and no other was reported. */
 export async function check(world: World, log: Log, initial: View): Promise<void> {
   const { events, attempts, expected } = log
-  const { home, cloud } = world.sides()
-  assert.equal(await plain(cloud), await plain(home), 'the sides differ')
-  assert.equal(world.refused, [], 'something was refused')
-  const final = await world.view('home')
-  assert.equal(plainView(await world.view('cloud')), plainView(final), 'the sides differ in keys')
+  const final = await checkEqual(world)
   const reported = new Set(world.conflicts.map(({ collection, id }) => `${collection}/${id}`))
 
   const isBetween = (one: Event, other: Event) => (attempt: { at: number }) =>
@@ -85,6 +81,16 @@ export async function check(world: World, log: Log, initial: View): Promise<void
       assert.not.ok(isResumed, `${id} is paused though it was resumed`)
     }
   }
+}
+
+/** Checks that both sides are equal, and resolves to what they hold. */
+export async function checkEqual(world: World): Promise<View> {
+  const { home, cloud } = world.sides()
+  assert.equal(await plain(cloud), await plain(home), 'the sides differ')
+  assert.equal(world.refused, [], 'something was refused')
+  const final = await world.view('home')
+  assert.equal(plainView(await world.view('cloud')), plainView(final), 'the sides differ in keys')
+  return final
 }
 
 /** Is it about another combo with a name that the one has had? */

@@ -1,4 +1,5 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { isRemembered, type Stamps, stampsAfter } from '../../../src/cloud/mirrors.ts'
 import { gatewayError } from '../../../src/errors.ts'
 import { exchange } from '../../../src/sync/exchange.ts'
 import type { SyncAnswer, SyncRequest } from '../../../src/sync/protocol.ts'
@@ -8,10 +9,8 @@ import type { Clock, Storage } from '../../../src/types.ts'
 import { openSide, type Side, type SideOptions } from './sides.ts'
 
 /** What the proxy remembers of the mirror, in its storage. */
-interface MirrorRecord {
+interface MirrorRecord extends Stamps {
   id: string
-  current: string
-  previous: string | null
 }
 
 /** The proxy's part of the protocol, without sessions, over a storage. */
@@ -30,7 +29,7 @@ export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage 
   async function mirrorFor(request: SyncRequest): Promise<{ mirror: MirrorRecord; isDiverged: boolean }> {
     const stored = await read()
     if (stored && stored.id === request.mirror) {
-      const isDiverged = request.stamp === null || ![stored.current, stored.previous].includes(request.stamp)
+      const isDiverged = !isRemembered(stored, request)
       if (isDiverged && !request.full) throw refusal('HISTORY_DIVERGED')
       return { mirror: stored, isDiverged }
     }
@@ -49,10 +48,9 @@ export function openProxy(given: Omit<SideOptions, 'side'> & { storage: Storage 
     await replica.confirm(request.seen)
     const verdicts = await replica.accept(request.changes)
     const { states, more } = await replica.unseen(MAX_STATES)
-    const hasMoved = request.full || request.changes.length > 0 || request.seen.length > 0
-    const stamp = hasMoved ? newId() : mirror.current
-    if (hasMoved) await write({ ...mirror, current: stamp, previous: request.stamp })
-    const answer: SyncAnswer = { mirror: mirror.id, stamp, verdicts, changes: states, more }
+    const stamps = stampsAfter(mirror, request, { states: states.length, newStamp: newId })
+    await write({ id: mirror.id, ...stamps })
+    const answer: SyncAnswer = { mirror: mirror.id, stamp: stamps.current, verdicts, changes: states, more }
     return JSON.parse(JSON.stringify(answer))
   }
 
@@ -83,6 +81,7 @@ export function openHome(given: Omit<SideOptions, 'side'> & { storage: Storage }
       replica: side.replica,
       send: (request) => send(JSON.stringify(request)),
       state: await state(),
+      refresh: state,
       save: async (next) => void (await storage.set('cloud/state', JSON.stringify(next))),
       signal,
       ...(create && { create }),

@@ -40,6 +40,10 @@ export interface World {
   /** Begins the processes of the sides anew that have died, or all. */
   restart(which?: SideName): void
   view(side: SideName): Promise<View>
+  /** The whole storage of a side. */
+  copy(side: SideName): Promise<Texts>
+  /** Puts a copy in the place of a side's storage, and begins its process anew. */
+  putBack(side: SideName, copy: Texts): Promise<void>
   /** All that were reported. */
   conflicts: Conflict[]
   refused: object[]
@@ -63,7 +67,7 @@ export function createTags(): () => string {
 }
 
 const START = Date.UTC(2026, 0, 1)
-type Texts = { key: string; value: string }[]
+export type Texts = { key: string; value: string }[]
 const prepared = new Map<number, Promise<Record<SideName, Texts>>>()
 
 /** The storages of two sides that are equal: made once for each number, as the ids of records are random. */
@@ -82,11 +86,12 @@ async function copyOf(texts: Texts): Promise<Storage> {
   return storage
 }
 
-export async function createWorld(variant: number): Promise<World> {
+/** `isBlind`: old requests come again as though the proxy did not look at stamps. */
+export async function createWorld(variant: number, { isBlind = true } = {}): Promise<World> {
   const texts = prepared.get(variant) ?? prepare()
   prepared.set(variant, texts)
   const storages = { home: await copyOf((await texts).home), cloud: await copyOf((await texts).cloud) }
-  const transport = createTransport()
+  const transport = createTransport({ isBlind })
   const conflicts: Conflict[] = []
   const refused: object[] = []
   let now = START
@@ -122,6 +127,11 @@ export async function createWorld(variant: number): Promise<World> {
     dieAfter: (side, writes, isMade) => disk(side).dieAfter(writes, { isMade }),
     interruptAfter: (side, writes, work) => disk(side).interruptAfter(writes, work),
     view: (side) => viewOf(sides()[side]),
+    copy: (side) => storages[side].list(''),
+    async putBack(side, copy) {
+      storages[side] = await copyOf(copy)
+      restart(side)
+    },
     async edit(side, edit) {
       now += 60_000
       await perform(sides()[side], edit, tag).catch((error: unknown) => {

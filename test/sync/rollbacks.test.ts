@@ -1,0 +1,122 @@
+import fc from 'fast-check'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Storage } from '../../src/types.ts'
+import { times } from '../support/ci.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { dataOf, openHome, openPair, openProxy } from './support/pair.ts'
+import { withQuickCrypto } from './support/quick-crypto.ts'
+import { rollbackHistories, runRollbacks } from './support/rollbacks.ts'
+
+const test = suite('old copies of a storage that are put back')
+
+test('after an old copy of either side both come to be equal, and no pause or deletion is undone without a conflict', () =>
+  withQuickCrypto(() => fc.assert(fc.asyncProperty(rollbackHistories, runRollbacks), { numRuns: times(400) })))
+
+async function copyOf(storage: Storage): Promise<Storage> {
+  const copy = memoryStorage()
+  for (const { key, value } of await storage.list('')) await copy.set(key, value)
+  return copy
+}
+
+const ids = (conflicts: readonly { id: string }[]) => conflicts.map(({ id }) => id)
+
+test('a pause and a deletion in an old copy of home are not undone by what was changed as often since the copy', async () => {
+  const clock = fakeClock()
+  const { home, cloud, sync } = await openPair(clock)
+  const { id } = await home.api.keys.create({ name: 'phone' })
+  const gone = await home.api.connections.create({ provider: 'acme', name: 'a' })
+  await sync()
+  const old = await copyOf(home.storage)
+  await home.api.keys.update(id, { isActive: false })
+  await home.api.connections.update(gone.id, { name: 'b' })
+  await sync()
+  await cloud.api.keys.update(id, { isActive: true })
+  await cloud.api.connections.update(gone.id, { name: 'c' })
+  await sync()
+  const again = openHome({ storage: old, clock })
+  await again.api.keys.update(id, { isActive: false })
+  await again.api.connections.delete(gone.id)
+  const { conflicts } = await again.sync(cloud.sync)
+  assert.equal(ids(conflicts), [id, gone.id])
+  assert.is((await cloud.api.keys.get(id)).key.isActive, false)
+  assert.equal((await cloud.api.connections.list()).connections, [])
+  assert.equal(await dataOf(cloud), await dataOf(again))
+})
+
+test('an old copy of home that is exactly one exchange old gets what has come since, and gives up nothing', async () => {
+  const clock = fakeClock()
+  const { home, cloud, sync } = await openPair(clock)
+  const { id } = await home.api.keys.create({ name: 'phone' })
+  await sync()
+  const old = await copyOf(home.storage)
+  await home.api.keys.update(id, { isActive: false })
+  const made = await home.api.keys.create({ name: 'made since' })
+  await sync()
+  const again = openHome({ storage: old, clock })
+  assert.equal((await again.sync(cloud.sync)).conflicts, [])
+  assert.is((await again.api.keys.get(id)).key.isActive, false)
+  assert.is((await again.api.keys.get(made.id)).key.name, 'made since')
+  assert.equal(await dataOf(cloud), await dataOf(again))
+})
+
+test('what is changed in an old copy of the cloud counts as a conflict with what home has had since, however often it is changed', async () => {
+  const clock = fakeClock()
+  const { home, cloud, sync } = await openPair(clock)
+  const { id } = await home.api.keys.create({ name: 'phone' })
+  await sync()
+  const old = await copyOf(cloud.storage)
+  await cloud.api.keys.update(id, { isActive: false })
+  await sync()
+  const again = openProxy({ storage: old, clock })
+  const lossy = (text: string) => again.sync(text).then(() => Promise.reject(new Error('The answer was lost.')))
+  for (const _ of Array.from({ length: 3 })) {
+    for (const isActive of [false, true]) await again.api.keys.update(id, { isActive })
+    await home.sync(lossy).catch(() => {})
+  }
+  assert.equal(ids((await home.sync(again.sync)).conflicts), [id])
+  assert.is((await again.api.keys.get(id)).key.isActive, false)
+  assert.equal(await dataOf(again), await dataOf(home))
+})
+
+test('an answer that was lost is no old copy: nothing is sent anew, and there is no conflict', async () => {
+  const { home, cloud } = await openPair(fakeClock())
+  const { id } = await home.api.keys.create({ name: 'phone' })
+  const sent: { full?: boolean }[] = []
+  const send = async (text: string) => {
+    sent.push(JSON.parse(text))
+    return cloud.sync(text)
+  }
+  for (const isActive of [false, true]) {
+    await home.api.keys.update(id, { isActive })
+    const lost = await home.sync((text) => send(text).then(() => Promise.reject(new Error('lost')))).catch(() => 'lost')
+    assert.is(lost, 'lost')
+    await home.sync(() => Promise.reject(new Error('The request was lost.'))).catch(() => {})
+  }
+  assert.equal(await home.sync(send), { conflicts: [], refused: [] })
+  assert.not.ok(sent.some(({ full }) => full))
+  assert.equal(await dataOf(cloud), await dataOf(home))
+})
+
+test('an exchange of one process of home beside that of another is no old copy', async () => {
+  const clock = fakeClock()
+  const { home, cloud } = await openPair(clock)
+  const sent: { full?: boolean }[] = []
+  const send = async (text: string) => {
+    sent.push(JSON.parse(text))
+    return cloud.sync(text)
+  }
+  const other = openHome({ storage: home.storage, clock })
+  let isFirst = true
+  const meanwhile = (work: () => Promise<unknown>) => async (text: string) => {
+    if (isFirst) {
+      isFirst = false
+      await work()
+    }
+    return send(text)
+  }
+  await home.api.keys.create({ name: 'phone' })
+  assert.equal(await other.sync(meanwhile(() => home.sync(send))), { conflicts: [], refused: [] })
+  assert.not.ok(sent.some(({ full }) => full))
+  assert.equal(await dataOf(cloud), await dataOf(home))
+})

@@ -1,0 +1,178 @@
+import fc from 'fast-check'
+import { assert } from '../../support/suite.ts'
+import type { Fault } from './faults.ts'
+import { changes, edit, fault, side } from './history.ts'
+import { checkEqual, type Event } from './oracle.ts'
+import { createWorld, type Edit, type SideName, type Texts, type View, type World } from './world.ts'
+
+/** Edits, and an exchange after them. */
+interface Round {
+  edits: { side: SideName; edit: Edit }[]
+  faults: readonly Fault[]
+}
+
+/** An old copy of one side's storage is put back. */
+interface Rollback {
+  side: SideName
+  /** How many exchanges old it is. */
+  age: number
+  /** Was it made before the edits of its round were exchanged, or after? */
+  isEarly: boolean
+  /** What follows, before and after the sides come to be equal. */
+  rounds: Round[]
+}
+
+/** A history that puts old copies back. `variant`: which ids the first records have. */
+export interface RollbackHistory {
+  rounds: Round[]
+  rollbacks: Rollback[]
+  variant: number
+}
+
+const edited = fc.record({ side, edit })
+const round: fc.Arbitrary<Round> = fc.record({
+  edits: fc.array(edited, { maxLength: 4 }),
+  faults: fc.oneof(
+    { weight: 2, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(fault, { maxLength: 3 }) },
+  ),
+})
+const firstRound: fc.Arbitrary<Round> = fc.tuple(edit, edit, round).map(([home, cloud, { edits, faults }]) => ({
+  edits: [{ side: 'home', edit: home }, { side: 'cloud', edit: cloud }, ...edits],
+  faults,
+}))
+const rollback: fc.Arbitrary<Rollback> = fc.record({
+  side,
+  age: fc.integer({ min: 1, max: 3 }),
+  isEarly: fc.boolean(),
+  rounds: fc.tuple(firstRound, fc.array(round, { maxLength: 2 })).map(([first, more]) => [first, ...more]),
+})
+
+export const rollbackHistories: fc.Arbitrary<RollbackHistory> = fc.record({
+  rounds: fc.array(round, { minLength: 3, maxLength: 4 }),
+  rollbacks: fc.oneof(
+    { weight: 3, arbitrary: fc.tuple(rollback) },
+    { weight: 1, arbitrary: fc.tuple(rollback, rollback) },
+  ),
+  variant: fc.nat(7),
+})
+
+/** What a side has made, or has taken: for certain, and perhaps. */
+interface Known {
+  sure: ReadonlySet<Made>
+  perhaps: ReadonlySet<Made>
+  /** How many exchanges have come to their end, as far as its storage knows. */
+  exchanges: number
+}
+
+type Made = Event & {
+  /** What its side had perhaps seen. */
+  saw: ReadonlySet<Made>
+  /** How many conflicts had been reported. */
+  conflicts: number
+  /** How many exchanges had come to their end before, as far as the storage of its side knew. */
+  exchanges: number
+}
+
+interface Copy {
+  texts: Texts
+  known: Known
+}
+
+const sides = ['home', 'cloud'] as const
+
+/** Goes through a history, lets both sides come to rest, and checks that no pause and no deletion that either side still knew of was undone unseen. */
+export async function runRollbacks({ rounds, rollbacks, variant }: RollbackHistory): Promise<void> {
+  const world = await createWorld(variant, { isBlind: false }) // what only home or only the cloud has lost, stamps alone tell
+  const nothing: Known = { sure: new Set(), perhaps: new Set(), exchanges: 0 }
+  const known: Record<SideName, Known> = { home: nothing, cloud: nothing }
+  const copies: Record<SideName, Record<'early' | 'late', Copy>[]> = { home: [], cloud: [] }
+  let at = 0
+
+  async function make(by: SideName, one: Edit): Promise<void> {
+    const before = await world.view(by)
+    await world.edit(by, one)
+    const { sure, perhaps, exchanges } = known[by]
+    const made = changes(before, await world.view(by), { at: ++at, side: by }).map(
+      (event): Made => ({ ...event, saw: perhaps, conflicts: world.conflicts.length, exchanges }),
+    )
+    known[by] = { sure: new Set([...sure, ...made]), perhaps: new Set([...perhaps, ...made]), exchanges }
+  }
+
+  async function sync(faults: readonly Fault[]): Promise<void> {
+    const isWhole = await world.sync(faults)
+    const { home, cloud } = known
+    const perhaps = new Set([...home.perhaps, ...cloud.perhaps])
+    const sure = new Set([...home.sure, ...cloud.sure])
+    for (const one of sides) {
+      const { sure: own, exchanges } = known[one]
+      known[one] = isWhole ? { sure, perhaps, exchanges: exchanges + 1 } : { sure: own, perhaps, exchanges }
+    }
+  }
+
+  const copy = async (of: SideName): Promise<Copy> => ({ texts: await world.copy(of), known: known[of] })
+
+  async function goThrough({ edits, faults }: Round): Promise<void> {
+    for (const { side: by, edit: one } of edits) await make(by, one)
+    const early = { home: await copy('home'), cloud: await copy('cloud') }
+    await sync(faults)
+    for (const one of sides) copies[one].push({ early: early[one], late: await copy(one) })
+  }
+
+  for (const one of rounds) await goThrough(one)
+  for (const { side: of, age, isEarly, rounds: later } of rollbacks) {
+    const old = copies[of].at(-1 - age)?.[isEarly ? 'early' : 'late'] ?? copies[of][0]?.late
+    if (!old) continue
+    await world.putBack(of, old.texts)
+    known[of] = old.known
+    for (const one of later) await goThrough(one)
+  }
+  const last: Known[] = sides.map((one) => known[one])
+  world.restart('home')
+  world.restart('cloud')
+  for (const _ of Array.from({ length: 3 })) await sync([])
+  checkUndone(await checkEqual(world), last, world)
+}
+
+/** Was everything that is no more in force as these events have made it undone by who had seen it, or reported? */
+function checkUndone(final: View, known: readonly Known[], { conflicts }: World): void {
+  const perhaps = known.flatMap((one) => [...one.perhaps])
+  for (const event of new Set(known.flatMap(({ sure }) => [...sure]))) {
+    const { id } = event
+    const isUndoing = undoingOf(event, final)
+    if (
+      !isUndoing ||
+      isUnheardOf(event) ||
+      perhaps.some((other) => other.id === id && isUndoing(other) && other.saw.has(event))
+    )
+      continue
+    const isReported = conflicts.slice(event.conflicts).some((one) => `${one.collection}/${one.id}` === id)
+    assert.ok(
+      isReported,
+      `${id}: ${JSON.stringify({ ...event, saw: event.saw.size })} was undone, and no conflict says so`,
+    )
+  }
+}
+
+/** Was it deleted before the exchange that was to tell of it? */
+function isUnheardOf({ id, side: by, what, saw, exchanges }: Made): boolean {
+  const creations = [...saw].filter((one) => one.id === id && one.what === 'content' && one.from === undefined)
+  const last = creations.findLast((one) => one.side === by)
+  return what === 'content' && last?.exchanges === exchanges
+}
+
+/** What undoes a pause, a deletion or the requirement of keys that is not in force; `undefined` when nothing has to be undone. */
+function undoingOf(event: Event, final: View): ((other: Event) => boolean) | undefined {
+  const state = final.get(event.id)
+  if (!state) return undefined
+  if (event.what === 'active') {
+    if (event.isActive || state.isActive === false) return undefined
+    return (other) => other.what === 'active' && other.isActive
+  }
+  if (event.id === 'settings/settings') {
+    if (event.to !== 'true' || state.tag === 'true') return undefined
+    return (other) => other.what === 'content' && other.to === 'false'
+  }
+  if (event.to !== undefined) return undefined
+  return (other) => other.what === 'content' && other.from === undefined
+}
