@@ -125,7 +125,10 @@ export function createProtocol(deps: {
     admit()
     const { method, path } = exchange
     const isOpen = routes.open.find((route) => route.method === method && route.path === path)
-    if (isOpen) return jsonReply(200, await isOpen.run(exchange))
+    if (isOpen) {
+      if (exchange.query !== '') throw refusal('INVALID_MESSAGE', `A request has no query. Send it to ${path} alone.`)
+      return jsonReply(200, await isOpen.run(exchange))
+    }
     const hasBody = method !== 'GET' && method !== 'HEAD'
     const request = await sessions.authorise(exchange, async () =>
       hasBody ? timedBody(exchange, { maxBytes: MAX_MESSAGE_BYTES, time }) : NO_BODY,

@@ -51,7 +51,12 @@ export interface Sessions {
 }
 
 const CHALLENGE_MS = 60_000
-const CHALLENGE = /^([\w-]{43})\.(\d{1,16})\.([A-Za-z0-9+/]{43}=)$/
+/** By how much the clocks of proxies on one storage may differ, and a clock may go back, in ms. */
+const CLOCK_MS = 60_000
+/** By then no proxy takes a challenge any more, whatever its clock, in ms. */
+const USED_MS = CHALLENGE_MS + 3 * CLOCK_MS
+/** What is its own, when it expires, how many gateways had enrolled, and the proof. */
+const CHALLENGE = /^([\w-]{43})\.(\d{1,16})\.(\d{1,16})\.([A-Za-z0-9+/]{43}=)$/
 const placeOfChallenge = 'cloud/challenge'
 const usedChallenge = (random: string) => `challenges/${random}`
 
@@ -63,6 +68,8 @@ const sessionsOf = (tenant: string) => `sessions/${tenant}/`
 const placeOfSecret = (session: string) => `cloud/sessions/${session}/secret`
 
 const enrolmentOf = (tenant: string) => `enrolments/${tenant}`
+/** How many gateways have enrolled: what was made before one has is told by it, as clocks may go back. */
+const ENROLLED = 'challenges/enrolled'
 
 /** Times are epoch ms, by the clock of the proxy. */
 interface Session {
@@ -82,15 +89,29 @@ export function createSessions(deps: {
 }): Sessions {
   const { documents, vault, clock, enrolment } = deps
 
+  const self = toBase64Url(randomBytes(6)) // challenges of this process begin with it
+
   const isAlive = ({ lastUsedAt }: Session) => clock.now() - lastUsedAt < SESSION_MS
 
-  /** The random part of a challenge, and when it was made; `undefined` when this proxy did not make it, or when it is too old. */
-  async function openChallenge(challenge: string): Promise<{ random: string; madeAt: number } | undefined> {
-    const [, random, expiresAt, mac] = CHALLENGE.exec(challenge) ?? []
-    if (random === undefined || !(await (await vault()).verify(placeOfChallenge, `${random}.${expiresAt}`, mac)))
-      return undefined
+  /** The part of a challenge that is its own, and how many had enrolled; `undefined` when it is none of this proxy, or too old. */
+  async function openChallenge(challenge: string): Promise<{ random: string; enrolled: number } | undefined> {
+    const [, random, expiresAt, enrolled, mac] = CHALLENGE.exec(challenge) ?? []
+    if (random === undefined) return undefined
+    if (!(await (await vault()).verify(placeOfChallenge, `${random}.${expiresAt}.${enrolled}`, mac))) return undefined
     const left = Number(expiresAt) - clock.now()
-    return left > 0 && left <= CHALLENGE_MS ? { random, madeAt: Number(expiresAt) - CHALLENGE_MS } : undefined
+    const least = random.startsWith(self) ? 0 : -CLOCK_MS
+    return left > least && left <= CHALLENGE_MS + CLOCK_MS ? { random, enrolled: Number(enrolled) } : undefined
+  }
+
+  const enrolledCount = async () => (await documents.read(ENROLLED, parseCount))?.value.count ?? 0
+
+  async function enrol(tenant: string, publicKey: string): Promise<void> {
+    let count = 0
+    await documents.change(ENROLLED, parseCount, (before) => {
+      count = (before?.count ?? 0) + 1
+      return { count }
+    })
+    await documents.write(enrolmentOf(tenant), { publicKey, count }, { ifVersion: null })
   }
 
   async function isRightEnrolment(presented: string | undefined): Promise<boolean> {
@@ -118,7 +139,8 @@ export function createSessions(deps: {
 
   return {
     async challenge() {
-      const text = `${toBase64Url(randomBytes(32))}.${clock.now() + CHALLENGE_MS}`
+      const random = self + toBase64Url(randomBytes(26))
+      const text = `${random}.${clock.now() + CHALLENGE_MS}.${await enrolledCount()}`
       return `${text}.${await (await vault()).sign(placeOfChallenge, text)}`
     },
 
@@ -129,8 +151,8 @@ export function createSessions(deps: {
         throw refusal('SESSION_INVALID', OPENING_INVALID)
       const tenant = await gatewayId(publicKey)
       const enrolled = await enrolmentRecord(tenant)
-      if ((!enrolled || made.madeAt < enrolled.createdAt) && !(await isRightEnrolment(presented))) {
-        // A challenge from before the enrolment needs the credential again: a message with it that was refused may have been recorded.
+      if ((!enrolled || made.enrolled < enrolled.count) && !(await isRightEnrolment(presented))) {
+        // A message that was refused before the gateway enrolled has used up no challenge, and may have been recorded.
         throw enrolled ? refusal('SESSION_INVALID', OPENING_INVALID) : notEnrolled(presented)
       }
 
@@ -138,14 +160,9 @@ export function createSessions(deps: {
       const secret = await sessionSecret(half, exchangeKey, challenge).catch(() => {
         throw refusal('INVALID_MESSAGE', '"exchangeKey" must be a raw public key of ECDH P-256, in base64.')
       })
-      const isFirst = await documents.write(
-        usedChallenge(made.random),
-        {},
-        { ifVersion: null, ttlMs: 2 * CHALLENGE_MS },
-      )
+      const isFirst = await documents.write(usedChallenge(made.random), {}, { ifVersion: null, ttlMs: USED_MS })
       if (!isFirst) throw refusal('SESSION_INVALID', OPENING_INVALID)
-      if (!enrolled)
-        await documents.write(enrolmentOf(tenant), { publicKey, createdAt: clock.now() }, { ifVersion: null })
+      if (!enrolled) await enrol(tenant, publicKey)
       await discardOldest(tenant)
       const name = toHex(randomBytes(16))
       const session = `${tenant}-${name}`
@@ -223,5 +240,7 @@ function parseSession({ createdAt, lastUsedAt, counter, sealedSecret }: JsonObje
   return { createdAt: Number(createdAt), lastUsedAt: Number(lastUsedAt), counter: Number(counter), sealedSecret }
 }
 
-const parseEnrolment = ({ publicKey, createdAt }: JsonObject) =>
-  typeof publicKey === 'string' && typeof createdAt === 'number' ? { publicKey, createdAt } : undefined
+const parseEnrolment = ({ publicKey, count = 0 }: JsonObject) =>
+  typeof publicKey === 'string' && typeof count === 'number' ? { publicKey, count } : undefined
+
+const parseCount = ({ count }: JsonObject) => (typeof count === 'number' ? { count } : undefined)

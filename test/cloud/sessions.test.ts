@@ -1,6 +1,7 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createIdentity, gatewayId } from '../../src/sync/cryptography.ts'
 import { paths, SESSION_MS } from '../../src/sync/protocol.ts'
+import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 import { createClient } from './support/client.ts'
 import { ENROLMENT, openProxy } from './support/proxy.ts'
@@ -205,4 +206,90 @@ test('sessions close with the proxy', async () => {
   await world.proxy.close()
   const { status, body } = await client.call('GET', paths.sessions)
   assert.equal([status, body.code], [503, 'CLOSED'])
+})
+
+/** Proxies on one storage, whose clocks differ by so much. */
+function openTwoProxies(differenceMs: number) {
+  const storage = memoryStorage()
+  const one = openProxy({ storage })
+  const other = openProxy({ storage, clock: fakeClock(one.clock.now() + differenceMs) })
+  /** The first request goes to the one, the next to the other. */
+  const between = (first: typeof one, second: typeof one) => {
+    let count = 0
+    return { fetch: (request: Request) => (count++ % 2 === 0 ? first : second).door.fetch(request) }
+  }
+  return { one, other, between }
+}
+
+test('sessions are opened where proxies with one storage have clocks that differ by a minute', async () => {
+  for (const differenceMs of [-60_000, 60_000]) {
+    const { one, other, between } = openTwoProxies(differenceMs)
+    const client = await createClient(between(one, other))
+    assert.is((await client.open(ENROLMENT)).status, 200)
+    assert.is((await client.open()).status, 200)
+    const back = await createClient(between(other, one), client.kept)
+    assert.is((await back.open()).status, 200)
+    assert.is((await back.call('GET', paths.sessions)).status, 200)
+  }
+})
+
+test('sessions are opened after the clock of the proxy went back', async () => {
+  for (const backMs of [60_000, 3_600_000]) {
+    const storage = memoryStorage()
+    const before = openProxy({ storage, clock: fakeClock(Date.UTC(2026, 0, 2)) })
+    const client = await createClient(before.door)
+    assert.is((await client.open(ENROLMENT)).status, 200)
+    const after = openProxy({ storage, clock: fakeClock(Date.UTC(2026, 0, 2) - backMs) })
+    const again = await createClient(after.door, client.kept)
+    assert.is((await again.open()).status, 200)
+    assert.is((await again.call('GET', paths.sessions)).status, 200)
+  }
+})
+
+test('sessions are not opened by a message from before the gateway enrolled, whatever the clock', async () => {
+  const { one, other } = openTwoProxies(60_000)
+  const client = await createClient(one.door)
+  const { message } = await client.opening()
+  assert.is((await client.post(paths.sessions, message)).body.code, 'NOT_ENROLLED')
+  assert.is((await client.open(ENROLMENT)).status, 200)
+  for (const { door } of [one, other]) {
+    const again = await createClient(door, client.kept)
+    assert.is((await again.post(paths.sessions, message)).body.code, 'SESSION_INVALID')
+  }
+})
+
+test('a challenge of another proxy holds a minute longer, for clocks that differ, and once', async () => {
+  const { one, other } = openTwoProxies(0)
+  const client = await createClient(one.door)
+  const [first, second] = [await client.opening(ENROLMENT), await client.opening(ENROLMENT)]
+  await Promise.all([one, other].map(({ clock }) => clock.advance(119_999)))
+  const elsewhere = await createClient(other.door, client.kept)
+  assert.is((await client.post(paths.sessions, first.message)).status, 401)
+  assert.is((await elsewhere.post(paths.sessions, first.message)).status, 200)
+  assert.is((await elsewhere.post(paths.sessions, first.message)).status, 401)
+  await Promise.all([one, other].map(({ clock }) => clock.advance(1)))
+  assert.is((await elsewhere.post(paths.sessions, second.message)).status, 401)
+})
+
+test('a query is refused on every route, and named on those without a signature', async () => {
+  const { door, enrolled } = openProxy()
+  const client = await createClient(door)
+  const json = { 'content-type': 'application/json' }
+  for (const message of [
+    { method: 'GET', path: `${paths.hello}?a=1`, headers: {} },
+    { method: 'POST', path: `${paths.challenge}?a=1`, headers: json, body: '{}' },
+    {
+      method: 'POST',
+      path: `${paths.sessions}?a=1`,
+      headers: json,
+      body: JSON.stringify((await client.opening(ENROLMENT)).message),
+    },
+  ]) {
+    const { status, body } = await client.send(message)
+    assert.equal([status, body.code], [400, 'INVALID_MESSAGE'], message.path)
+    assert.match(String(body.error), /query/)
+  }
+  const own = await enrolled()
+  const signed = await own.signed('GET', paths.sessions)
+  assert.is((await own.send({ ...signed, path: `${signed.path}?a=1` })).body.code, 'SESSION_INVALID')
 })

@@ -1,5 +1,4 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
-import type { CloudProxyOptions } from '../../../src/cloud/proxy.ts'
 import type { GatewayOptions } from '../../../src/options.ts'
 import type { Storage } from '../../../src/types.ts'
 import { openDoor } from '../../management/door.ts'
@@ -10,7 +9,7 @@ export const CLOUD = 'https://cloud.example'
 
 interface Ends {
   home?: Partial<GatewayOptions>
-  cloud?: Partial<CloudProxyOptions>
+  cloud?: NonNullable<Parameters<typeof openProxy>[0]>
 }
 
 /** A gateway and a proxy, whose clocks are an hour apart, and the way between them. */

@@ -1,7 +1,7 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { type CloudProxyOptions, createCloudProxy } from '../../../src/cloud/proxy.ts'
 import { plant, watchfulLogger } from '../../support/canaries.ts'
-import { fakeClock } from '../../support/clock.ts'
+import { type FakeClock, fakeClock } from '../../support/clock.ts'
 import { assert } from '../../support/suite.ts'
 import { type Client, createClient } from './client.ts'
 
@@ -9,10 +9,12 @@ export const ENROLMENT = 'enrolment-credential-of-forty-characters'
 export const SECRET = 'secret-of-the-proxy-of-forty-characters-'
 
 /** A proxy on a storage in memory, and gateways that have enrolled there. */
-export function openProxy(options: Partial<CloudProxyOptions> = {}) {
+export function openProxy({
+  clock = fakeClock(),
+  ...options
+}: Omit<Partial<CloudProxyOptions>, 'clock'> & { clock?: FakeClock } = {}) {
   plant(ENROLMENT)
   plant(SECRET)
-  const clock = fakeClock()
   const storage = options.storage ?? memoryStorage({ clock })
   const make = () =>
     createCloudProxy({ clock, secret: SECRET, enrolment: ENROLMENT, logger: watchfulLogger(), ...options, storage })
