@@ -34,3 +34,23 @@ export function withoutTrailing(text: string, character: string): string {
   while (end > 0 && text[end - 1] === character) end--
   return text.slice(0, end)
 }
+
+/** Is it the host of an address, as `URL` spells it, that is of one network or machine alone? */
+export function isPrivateHost(host: string): boolean {
+  if (host.startsWith('[')) return PRIVATE_V6.test(host) || isPrivateHost(mappedV4(host))
+  if (/^[\d.]+$/.test(host)) return PRIVATE_V4.test(host)
+  const name = withoutTrailing(host, '.')
+  return name !== '' && (!name.includes('.') || PRIVATE_NAME.test(name))
+}
+
+const PRIVATE_V4 = /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./
+const PRIVATE_V6 = /^\[(?:::1?\]|f[cd]|fe[89a-f])/
+const PRIVATE_NAME = /\.(?:localhost|local|localdomain|internal|intranet|private|lan|home|corp|home\.arpa)$/
+
+/** The IPv4 address that one of IPv6 maps, which `URL` spells as two hexadecimal numbers. */
+function mappedV4(host: string): string {
+  const [, high, low] = /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/.exec(host) ?? []
+  if (high === undefined || low === undefined) return ''
+  const numbers = [high, low].map((part) => Number.parseInt(part, 16))
+  return numbers.flatMap((number) => [number >> 8, number & 255]).join('.')
+}

@@ -1,10 +1,15 @@
 import { type GatewayError, gatewayError, isGatewayError } from '../errors.ts'
 import { workWithin } from '../lib/deadline.ts'
 import { isObject } from '../lib/json.ts'
+import { isPrivateHost } from '../lib/urls.ts'
+import { activeInOrder } from '../providers/connections.ts'
+import { definitionOf } from '../providers/names.ts'
+import type { ConnectionRecord } from '../store/collections.ts'
 import { openKey } from '../store/vault.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import { type CloudSession, paths } from '../sync/protocol.ts'
-import { greetProxy, invalidAnswer, isRefusal, statusOfModels } from '../sync/proxy-calls.ts'
+import { answerOfModels, greetProxy, invalidAnswer, isRefusal } from '../sync/proxy-calls.ts'
+import type { Catalog } from '../types.ts'
 import {
   type CloudConflict,
   type CloudOperations,
@@ -30,8 +35,8 @@ import type { KeyOperations } from './keys.ts'
 const CHECK_MS = 8_000
 /** How long after its start an `enable` still waits for the cloud's listing, in ms: what it answers then fits into `EXCHANGE_MS`. */
 const VERIFIED_MS = 14_000
-/** How long a forced `disable` waits for the proxy before it turns cloud mode off without it, in ms. */
-const FORCED_MS = 12_000
+/** How long a forced `disable` waits for the proxy before it turns cloud mode off without it, in ms: less than a client has left after a `sync`. */
+const FORCED_MS = 7_000
 
 type Created = NonNullable<EnabledCloud['createdKey']>
 
@@ -41,9 +46,10 @@ export function createCloudOperations(
     mirror: HomeMirror
     pushes: Pushes
     keys: Pick<KeyOperations<unknown>, 'create' | 'delete'>
+    catalog: Catalog
   },
 ): CloudOperations<unknown> {
-  const { store, clock, fetch, options, mirror, pushes, keys } = deps
+  const { store, clock, fetch, options, mirror, pushes, keys, catalog } = deps
 
   /** The address of the proxy and whether cloud mode is on, as they are stored now. Throws `INVALID_REQUEST` without an address. */
   async function cloudSettings() {
@@ -103,13 +109,17 @@ export function createCloudOperations(
     if (!found) return 'There is no active key that this gateway can open.'
     const models = `GET ${cloudUrl}/v1/models`
     try {
-      const status = await workWithin((inTime) => statusOfModels(found.key, { cloudUrl, fetch, signal: inTime }), {
-        clock,
-        ms: leftMs,
-        late: () => gatewayError('CLOUD_TIMEOUT', { message: `${models} was not answered in time.` }),
-        signal,
-      })
-      return status === 200 ? undefined : `${models} answered ${status} to the key "${found.name}".`
+      const { status, isList } = await workWithin(
+        (inTime) => answerOfModels(found.key, { cloudUrl, fetch, signal: inTime }),
+        {
+          clock,
+          ms: leftMs,
+          late: () => gatewayError('CLOUD_TIMEOUT', { message: `${models} was not answered in time.` }),
+          signal,
+        },
+      )
+      if (status !== 200) return `${models} answered ${status} to the key "${found.name}".`
+      return isList ? undefined : `${models} answered without a list of models. Is another server at that address?`
     } catch (error) {
       if (signal.aborted || !isCloudError(error)) throw error
       return error.message
@@ -120,6 +130,18 @@ export function createCloudOperations(
   async function hasLeftovers(address: string): Promise<boolean> {
     const { cloudUrl, mirror: left } = await mirror.memory.read()
     return left !== null && cloudUrl === address
+  }
+
+  /** What the proxy may not reach of what it has now. */
+  async function warnings(): Promise<string[]> {
+    const isNear = (connection: ConnectionRecord) => {
+      const address = connection.providerSpecificData?.baseUrl ?? definitionOf(catalog, connection.provider)?.baseUrl
+      return address !== undefined && URL.canParse(address) && isPrivateHost(new URL(address).hostname)
+    }
+    const near = activeInOrder((await store.connections.all()).filter(isNear)).map(({ name }) => `"${name}"`)
+    if (near.length === 0) return []
+    const named = near.length > MOST_NAMED ? [...near.slice(0, MOST_NAMED), `${near.length - MOST_NAMED} more`] : near
+    return [`The cloud proxy may not reach the private addresses of these connections: ${named.join(', ')}.`]
   }
 
   /** Removes what an enable that failed has sent: the proxy would serve its keys, whatever becomes of them here. */
@@ -193,12 +215,14 @@ export function createCloudOperations(
             await setEnabled(true, context)
             pushes.begin()
             const verifyError = await problemOfMirror(context, Math.max(0, VERIFIED_MS - (clock.now() - startedAt)))
+            const near = await warnings()
             return {
               success: true,
               verified: verifyError === undefined,
               ...(verifyError !== undefined && { verifyError }),
               ...(createdKey && { createdKey }),
               conflicts,
+              ...(near.length > 0 && { warnings: near }),
             }
           },
           { ms: EXCHANGE_MS },
@@ -216,7 +240,7 @@ export function createCloudOperations(
           const conflicts = await pushes.recorded(() => mirror.sync(context), { isOn: true })
           return synced(conflicts)
         },
-        { ms: EXCHANGE_MS },
+        { ms: EXCHANGE_MS, kind: 'sync' },
       )
     },
 
@@ -225,9 +249,11 @@ export function createCloudOperations(
       return mirror
         .alone(
           async (signal) => {
-            const { cloudUrl, cloudEnabled } = await cloudSettings()
-            if (!cloudEnabled) {
-              if (!(await hasLeftovers(cloudUrl))) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
+            const left = await mirror.memory.read()
+            const { cloudEnabled: isOn } = await store.settings.reread()
+            const { cloudUrl } = isOn || left.mirror === null ? await cloudSettings() : left // the setting may be another one by now
+            if (!isOn) {
+              if (left.mirror === null) throw gatewayError('CLOUD_CONFLICT', { message: OFF })
               await removeLeftovers(contextOf(cloudUrl, signal)).catch((error: unknown) => {
                 if (force && !signal.aborted && isCloudError(error)) return pushes.end()
                 throw error
@@ -249,7 +275,7 @@ export function createCloudOperations(
             await pushes.end()
             return synced(conflicts)
           },
-          { ms: EXCHANGE_MS },
+          { ms: EXCHANGE_MS, kind: 'disable' },
         )
         .catch((error: unknown) => {
           throw force ? error : withWayOut(error)
@@ -340,6 +366,9 @@ function isSession(session: unknown): session is CloudSession {
   if (!isObject(session)) return false
   return [session.id, session.createdAt, session.lastUsedAt].every((member) => typeof member === 'string')
 }
+
+/** The connections that one warning names. */
+const MOST_NAMED = 5
 
 const NO_ADDRESS = 'There is no cloud proxy yet. Send PATCH /api/settings with its address as "cloudUrl" first.'
 const OFF = 'Cloud mode is off. Turn it on first: POST /api/sync/cloud with the action "enable".'

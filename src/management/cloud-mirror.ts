@@ -35,13 +35,16 @@ export interface MirrorDependencies {
  */
 export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 
+/** Work that gives way, or that others give way to. */
+export type WorkKind = 'own' | 'sync' | 'disable'
+
 /** The mirror of a gateway, as its actions and its own exchanges use it. */
 export interface HomeMirror {
   /**
    * Does work that calls the proxy, one at a time; rejects with `CLOUD_TIMEOUT` after `ms`, when the signal of the work is aborted as well. Work of
-   * the gateway's own (`isOwn`) gives way to what its operator asks for.
+   * the gateway's own gives way to what its operator asks for, and a `sync` to `disable`, which exchanges the same.
    */
-  alone<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; isOwn?: boolean }): Promise<T>
+  alone<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; kind?: WorkKind }): Promise<T>
   /** Exchanges all that has changed on either side; `create`: also with a proxy that has no mirror, and whatever both remember. */
   exchange(context: ProxyContext, options?: { create?: boolean }): Promise<Exchanged>
   /**
@@ -63,7 +66,14 @@ export function createMirror({ store, clock, fetch, options }: MirrorDependencie
   const calls = createSignedCalls({ identityAt: (cloudUrl) => identityAt(cloudUrl, store) })
   const inTurn = createMutex()
   const closing = new AbortController()
-  let own = new AbortController()
+  const yielding = { own: new AbortController(), sync: new AbortController() }
+
+  let isSyncing = false
+
+  function endUnderWay(kind: keyof typeof yielding): void {
+    yielding[kind].abort(GAVE_WAY)
+    yielding[kind] = new AbortController()
+  }
 
   const call: HomeMirror['call'] = (one, context) => {
     refuseHttp(context.cloudUrl, options)
@@ -95,25 +105,31 @@ export function createMirror({ store, clock, fetch, options }: MirrorDependencie
     memory,
     call,
     exchange: exchangeWith,
-    sync: async (context) => conflictsOf(await exchangeWith(context).catch(adviseEnable)),
+    async sync(context) {
+      isSyncing = true
+      try {
+        return conflictsOf(await exchangeWith(context).catch(adviseEnable))
+      } finally {
+        isSyncing = false
+      }
+    },
     forgetSession: (id = calls.session()) => {
       if (id === calls.session()) calls.forget()
     },
     close() {
-      for (const one of [closing, own]) one.abort(gatewayError('CLOSED'))
+      for (const one of [closing, yielding.own, yielding.sync]) one.abort(gatewayError('CLOSED'))
     },
 
-    alone(work, { ms, isOwn = false }) {
-      if (!isOwn) {
-        own.abort(GAVE_WAY)
-        own = new AbortController()
-      }
+    alone(work, { ms, kind }) {
+      if (kind !== 'own') endUnderWay('own')
+      if (kind === 'disable' && isSyncing) endUnderWay('sync')
       const inOrder = (both: AbortSignal) =>
         inTurn(async () => {
           both.throwIfAborted()
           return work(both)
         })
-      return workWithin(inOrder, { clock, ms, late: () => timedOut(ms), signal: (isOwn ? own : closing).signal })
+      const { signal } = kind === 'own' || kind === 'sync' ? yielding[kind] : closing
+      return workWithin(inOrder, { clock, ms, late: () => timedOut(ms), signal })
     },
   }
 }

@@ -150,7 +150,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
           if (cloudEnabled) await recorded(() => mirror.sync({ cloudUrl, signal }), { isOn: true })
           return cloudEnabled
         },
-        { ms: EXCHANGE_MS, isOwn: true },
+        { ms: EXCHANGE_MS, kind: 'own' },
       )
     } catch (error) {
       if (toGatewayError(error).status === 500) onError(error)

@@ -21,7 +21,7 @@ export interface CloudOperations<Input = never> {
   sync(): Promise<SyncedCloud>
   /**
    * Takes over what has changed at the cloud, removes the mirror and all sessions there, and turns cloud mode off. While it is off, removes what
-   * an enable that failed has left there, and rejects with `CLOUD_CONFLICT` when there is nothing.
+   * an enable that failed has left, wherever that was, and rejects with `CLOUD_CONFLICT` when there is nothing.
    */
   disable(input?: DisableCloud | Input): Promise<SyncedCloud>
   /** Asks whether a proxy is at `cloudUrl`; `message` says that it is running. */
@@ -83,12 +83,14 @@ export interface SyncedCloud {
 
 /** The result of turning cloud mode on. */
 export interface EnabledCloud extends SyncedCloud {
-  /** Did the cloud answer `GET {cloudUrl}/v1/models` to one of the active keys? */
+  /** Did the cloud answer `GET {cloudUrl}/v1/models` to one of the active keys, with a list of models? */
   verified: boolean
   /** Why not. */
   verifyError?: string
   /** The key that was made, as there was none. */
   createdKey?: { key: string; id: string; name: string; createdAt: string }
+  /** What will not work at the cloud, in sentences: connections to private addresses. Absent when there is nothing. */
+  warnings?: string[]
 }
 
 /** The options of a gateway for its cloud mode. */

@@ -215,6 +215,7 @@ const enabled = v.object({
   verified: flag,
   verifyError: v.exactOptional(text),
   createdKey: v.exactOptional(newApiKey),
+  ...warnings,
 })
 const cloudState = v.object({
   cloudEnabled: flag,

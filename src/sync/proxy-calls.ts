@@ -46,10 +46,12 @@ export async function greetProxy(options: CallOptions): Promise<void> {
   throw failed(options, `speaks another version of the protocol than ${PROTOCOL}: run the same release at both ends`)
 }
 
-/** Asks the proxy's `/v1/models` with a client key; resolves to the status. Rejects as `callProxy` does. */
-export async function statusOfModels(key: string, options: CallOptions): Promise<number> {
+/** Asks the proxy's `/v1/models` with a client key; resolves to the status, and whether it is a list of models. Rejects as `callProxy` does. */
+export async function answerOfModels(key: string, options: CallOptions): Promise<{ status: number; isList: boolean }> {
   const headers = { authorization: `Bearer ${key}` }
-  return (await request({ method: 'GET', path: '/v1/models', headers }, options)).status
+  const { status, type, text } = await request({ method: 'GET', path: '/v1/models', headers }, options)
+  const body = isJson(type) ? tryParseShallow(text) : undefined
+  return { status, isList: isObject(body) && body.object === 'list' && Array.isArray(body.data) }
 }
 
 /** Was it refused by the proxy with one of these codes? */

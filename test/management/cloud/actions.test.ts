@@ -271,6 +271,54 @@ test('an enable that could not be verified counts as done, and says why', async 
   }
 })
 
+test('a page, or anything else that is no list of models, verifies nothing', async () => {
+  for (const answer of [
+    () => new Response('<html>Welcome</html>', { headers: { 'content-type': 'text/html' } }),
+    () => new Response('{"object":"list","data":[]}', { headers: { 'content-type': 'text/html' } }),
+    () => Response.json({ object: 'list' }),
+    () => Response.json([]),
+  ]) {
+    const { act, proxy } = await open()
+    void proxy.failAt('GET /v1/models', async () => answer())
+    const { status, body } = await act('enable')
+    const { verified, verifyError } = body as unknown as { verified: boolean; verifyError: string }
+    assert.equal([status, verified], [200, false])
+    assert.match(verifyError, /GET https:\/\/cloud\.example\/proxy\/v1\/models answered without a list of models/)
+  }
+})
+
+test('enable warns of active connections whose addresses are private', async () => {
+  const { act, api } = await open()
+  const put = (id: string, baseUrl: string, isActive = true) =>
+    api.connections.put({ id, name: id, provider: `openai-compatible-${id}`, baseUrl, isActive })
+  await put('public', 'https://api.acme.com/v1')
+  await put('address', 'https://203.0.113.9/v1')
+  await put('paused', 'http://10.0.0.1/v1', false)
+  assert.is(Object.hasOwn((await act('enable')).body, 'warnings'), false)
+  await put('lab', 'http://192.168.1.5:11434/v1')
+  await put('pod', 'http://models.internal/v1')
+  await api.connections.put({ id: 'ollama', name: 'ollama', provider: 'ollama' })
+  const { body } = await act('enable')
+  const { warnings } = body as unknown as { warnings: string[] }
+  assert.equal(warnings, [
+    'The cloud proxy may not reach the private addresses of these connections: "lab", "pod", "ollama".',
+  ])
+})
+
+test('disable removes what an enable that failed has left, after the address was changed as well', async () => {
+  const { act, api, proxy } = await open()
+  await api.keys.create({ name: 'mine' })
+  void proxy.failAt('POST /cloud/1/mirror', () => Promise.reject(new TypeError('fetch failed')), {
+    nth: 2,
+    isAfter: true,
+  })
+  assert.is((await act('enable')).status, 502)
+  assert.is(proxy.tenants.size, 1)
+  await api.settings.update({ cloudUrl: '' })
+  assert.is((await act('disable')).status, 200)
+  assert.is(proxy.tenants.size, 0)
+})
+
 test('with only paused keys enable cannot verify the mirror, and makes no key', async () => {
   const { act, api } = await open()
   const { id } = await api.keys.create({ name: 'mine' })
