@@ -1,4 +1,4 @@
-import type { CloudOperations, DisableCloud, SyncedCloud } from '../management/cloud.ts'
+import type { DisableCloud, SyncedCloud } from '../management/cloud.ts'
 import type { SettingsOperations } from '../management/settings.ts'
 
 /** How long the client waits for `enable`, `disable` and `sync`, in ms (src/rules.md, Cloud mode of clients). */
@@ -12,18 +12,29 @@ export interface DisabledCloud extends SyncedCloud {
   syncError?: string
 }
 
+/** What `disable` gives the `sync` before, in ms: the rest is enough for a gateway that is forced to go on without the cloud. */
+const SYNC_FIRST_MS = 6_000
+
 /**
  * `disable` as clients call it (src/rules.md, Cloud mode of clients): `sync` first, to pull the latest data. When that fails, `disable` is sent
- * all the same: the gateway pulls once more itself, and refuses to disable if it cannot, unless `force` is given.
+ * all the same: the gateway pulls once more itself, and refuses to disable if it cannot, unless `force` is given. Both together
+ * take 15 s at most.
  */
-export function disableAfterSync({ sync, disable }: Pick<CloudOperations, 'sync' | 'disable'>) {
+export function disableAfterSync({ sync, disable, now }: DisableSteps) {
   return async (input?: DisableCloud): Promise<DisabledCloud> => {
-    const before = await sync().catch((error: Error) => error)
-    const done = await disable(input)
-    return before instanceof Error
-      ? { ...done, syncError: before.message }
-      : { ...done, conflicts: [...before.conflicts, ...done.conflicts] }
+    const startedAt = now()
+    const before = await sync(SYNC_FIRST_MS).catch((error: Error) => error)
+    const done = await disable(input, Math.max(0, ACTION_MS - (now() - startedAt)))
+    if (before instanceof Error) return { ...done, syncError: before.message }
+    return { ...done, conflicts: [...(before.conflicts ?? []), ...(done.conflicts ?? [])] } // other gateways may not tell any
   }
+}
+
+/** The two actions, each with its time-out in ms, and the time. */
+interface DisableSteps {
+  sync(timeoutMs: number): Promise<Partial<SyncedCloud>>
+  disable(input: DisableCloud | undefined, timeoutMs: number): Promise<SyncedCloud>
+  now(): number
 }
 
 /**

@@ -1,8 +1,8 @@
-import type { DisableCloud } from '../management/cloud.ts'
+import type { DisableCloud, SyncedCloud } from '../management/cloud.ts'
 import type { Management } from '../management/operations.ts'
 import type { Clock } from '../types.ts'
 import { type DisabledCloud, disableAfterSync, updateWithCloudUrl } from './client-rules.ts'
-import { platformFetch } from './platform.ts'
+import { platformFetch, platformNow } from './platform.ts'
 import { type ClientAction, type ClientRoute, type ClientRoutes, cloudAction, requestOf } from './routes.ts'
 import { createSend } from './send.ts'
 
@@ -106,8 +106,8 @@ const routes: ClientRoutes<Management> = {
 }
 
 /**
- * A client of the management API of a gateway. Time-outs: 15 s for actions of cloud mode, 8 s for `cloud.check`, 30 s for all else, each from
- * the call to the last byte of the response. Throws a TypeError on options that cannot work.
+ * A client of the management API of a gateway. Time-outs: 15 s for actions of cloud mode, `disable` with its `sync` included, 8 s for
+ * `cloud.check`, 30 s for all else, each from the call to the last byte of the response. Throws a TypeError on options that cannot work.
  */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, token, fetch = platformFetch, clock } = checked(options)
@@ -117,10 +117,17 @@ export function createClient(options: ClientOptions): Client {
     async (...args: unknown[]) =>
       send(requestOf(route, args))
   const served = mapRoutes(routes, call) as Management // the table has all of its operations
+  const within = (action: string, timeoutMs: number, input: object = {}) =>
+    call(cloudAction(action, timeoutMs))(input) as Promise<SyncedCloud> // as `served` has them
+  const steps = {
+    sync: (timeoutMs: number) => within('sync', timeoutMs),
+    disable: (input: DisableCloud | undefined, timeoutMs: number) => within('disable', timeoutMs, input),
+    now: clock ? () => clock.now() : platformNow,
+  }
   return {
     ...served,
     settings: { ...served.settings, update: updateWithCloudUrl(served.settings) },
-    cloud: { ...served.cloud, disable: disableAfterSync(served.cloud) },
+    cloud: { ...served.cloud, disable: disableAfterSync(steps) },
   }
 }
 

@@ -11,3 +11,6 @@ export function platformTimer(ms: number, onTime: () => void): () => void {
   const timer = setTimeout(onTime, ms)
   return () => clearTimeout(timer)
 }
+
+/** Epoch ms. */
+export const platformNow = (): number => Date.now()

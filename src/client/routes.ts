@@ -20,10 +20,10 @@ export type ClientRoutes<Operations> = Operations extends (...args: never) => un
   : { readonly [Name in keyof Operations]: ClientRoutes<Operations[Name]> }
 
 /** The route of an action of cloud mode; all actions have the same address. */
-export const cloudAction = (action: string): ClientAction => ({
+export const cloudAction = (action: string, timeoutMs = action === 'check' ? CHECK_MS : ACTION_MS): ClientAction => ({
   route: 'POST /api/sync/cloud',
   body: { action },
-  timeoutMs: action === 'check' ? CHECK_MS : ACTION_MS,
+  timeoutMs,
 })
 
 /** A request of the client to the gateway. */

@@ -1,4 +1,5 @@
 import { ClientError, createClient } from '../../src/client/client.ts'
+import { CLOUD, ENROLMENT, fakeProxy } from '../management/cloud/fake-proxy.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -68,6 +69,44 @@ actions('disable rejects with its own failure, whatever the sync did', async () 
     assert.equal([error.status, error.message], [502, 'Give force to disable without it.'])
   }
 })
+
+actions('disable bears answers without conflicts', async () => {
+  for (const [sync, disable] of [
+    [{ success: true }, done('two')],
+    [done('two'), { success: true }],
+  ] as const) {
+    const { client } = open({ sync, disable })
+    assert.equal(await client.cloud.disable(), done('two'))
+  }
+})
+
+actions(
+  'disable by force of a gateway whose proxy is silent ends within 15 s, and cloud mode is off then',
+  async () => {
+    const proxy = fakeProxy()
+    const { gateway, clock } = openDoor({ fetch: proxy.fetch, cloud: { enrolment: ENROLMENT } })
+    await gateway.api.settings.update({ cloudUrl: CLOUD })
+    await gateway.api.cloud.enable()
+    await gateway.api.keys.create({ name: 'phone' })
+    for (let nth = 1; nth < 5; nth++)
+      void proxy.failAt('POST /cloud/1/mirror', () => new Promise<never>(() => {}), { nth })
+    const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch, clock })
+    const before = clock.now()
+    let done: object | undefined
+    const ending = client.cloud.disable({ force: true }).then((answer) => {
+      done = answer
+    })
+    while (!done && clock.now() - before < 15_000) {
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      await clock.advance(250)
+    }
+    await ending
+    assert.equal(Object.keys(done ?? {}), ['success', 'conflicts', 'syncError'])
+    assert.ok(clock.now() - before < 15_000, `${clock.now() - before} ms`)
+    assert.is((await gateway.api.settings.get()).cloudEnabled, false)
+    await gateway.close()
+  },
+)
 
 const settings = suite('the cloudUrl that a client saves')
 
