@@ -58,29 +58,66 @@ test('signalbox cloud shows the state of the mirror, with its conflicts below', 
   assert.equal(sent, ['GET /api/sync/cloud {}'])
 })
 
-test('enable saves an address first, sends the enrolment, and shows the key that was made', async () => {
+const UNSET = { cloudUrl: '' }
+const SET = { cloudUrl: 'https://c.test' }
+
+test('enable saves an address first, sends the enrolment, and shows the key that was made and the address of clients', async () => {
   const createdKey = { key: 'sbx_made', id: 'k1', name: 'cloud', createdAt: '2026-01-01T00:00:00.000Z' }
   const { out, err, sent } = await run(
     ['enable', 'https://c.test/v1'],
-    { PATCH: {}, enable: { success: true, verified: true, createdKey, conflicts: [] } },
+    { GET: UNSET, PATCH: SET, enable: { success: true, verified: true, createdKey, conflicts: [] } },
     { SIGNALBOX_ENROLMENT: 'an enrolment' },
   )
-  assert.equal(sent, ['PATCH /api/settings {"cloudUrl":"https://c.test"}', 'enable {"enrolment":"an enrolment"}'])
+  assert.equal(sent, [
+    'GET /api/settings {}',
+    'PATCH /api/settings {"cloudUrl":"https://c.test"}',
+    'enable {"enrolment":"an enrolment"}',
+  ])
   assert.is(err, '')
   assert.match(
     out,
     /^Cloud mode is on, and the cloud has answered with one of the keys\.\nThere was no key, and one was made:\nkey +sbx_made\n/,
   )
+  assert.match(out, /\nClients now use https:\/\/c\.test\/v1\.\n$/)
 })
 
-test('an enable that could not be verified succeeds with a warning', async () => {
-  const enable = { success: true, verified: false, verifyError: '503 of the proxy', conflicts: [] }
-  const { out, err, sent } = await run(['enable'], { enable })
-  assert.equal(sent, ['enable {}'])
-  assert.is(out, 'Cloud mode is on.\n')
-  assert.is(err, 'signalbox: warning: The mirror could not be verified: 503 of the proxy\n')
-  const json = await run(['enable', '--json'], { enable })
+test('an enable that could not be verified succeeds with a warning, beside those of the gateway', async () => {
+  const enable = {
+    success: true,
+    verified: false,
+    verifyError: '503 of the proxy',
+    conflicts: [],
+    warnings: ['The cloud proxy may not reach "lab".'],
+  }
+  const { out, err, sent } = await run(['enable'], { GET: SET, enable })
+  assert.equal(sent, ['GET /api/settings {}', 'enable {}'])
+  assert.is(out, 'Cloud mode is on.\nClients now use https://c.test/v1.\n')
+  assert.is(
+    err,
+    'signalbox: warning: The mirror could not be verified: 503 of the proxy\nsignalbox: warning: The cloud proxy may not reach "lab".\n',
+  )
+  const json = await run(['enable', '--json'], { GET: SET, enable })
   assert.equal([JSON.parse(json.out), json.err], [enable, ''])
+})
+
+test('enable that fails puts the address before back, an empty one as well', async () => {
+  for (const before of ['', 'https://before.test']) {
+    const answers = { GET: { cloudUrl: before }, PATCH: SET, enable: { error: 'There is no proxy.' } }
+    const { out, err, sent } = await run(['enable', 'https://c.test'], answers)
+    assert.equal(sent, [
+      'GET /api/settings {}',
+      'PATCH /api/settings {"cloudUrl":"https://c.test"}',
+      'enable {}',
+      `PATCH /api/settings {"cloudUrl":"${before}"}`,
+    ])
+    assert.equal([out, err], ['', 'There is no proxy.'])
+  }
+  const same = await run(['enable', 'https://c.test'], {
+    GET: SET,
+    PATCH: SET,
+    enable: { error: 'There is no proxy.' },
+  })
+  assert.is(same.sent.length, 3)
 })
 
 test('disable syncs first, and warns when that has failed', async () => {

@@ -1,4 +1,5 @@
 import type { CloudConflict } from '../../management/cloud.ts'
+import { problem } from '../problem.ts'
 import { type CliCommand, printedList } from './command.ts'
 import { flag, secret } from './fields.ts'
 import { type Column, details, table } from './text-table.ts'
@@ -11,10 +12,13 @@ const conflictColumns: readonly Column<CloudConflict>[] = [
 ]
 
 /** Records that were changed on both sides, as lines; the empty text when there are none. */
-const conflictText = (conflicts: readonly CloudConflict[]): string =>
+const conflictText = (conflicts: readonly CloudConflict[] = []): string =>
   conflicts.length === 0
     ? ''
     : `Changed on both sides, and the side whose change was kept:\n${table(conflictColumns, conflicts)}`
+
+const sentenceOf = (error: unknown) =>
+  error instanceof Error ? error.message.replace(/[^.]$/, '$&.') : 'It has failed.'
 
 export const cloud: CliCommand = {
   help: 'The mirror of the gateway at a cloud proxy',
@@ -28,7 +32,7 @@ export const cloud: CliCommand = {
       },
     },
     enable: {
-      help: 'Turns cloud mode on and mirrors all data; an address is saved as cloudUrl first',
+      help: 'Turns cloud mode on and mirrors all data; an address is saved as cloudUrl first, and the one before put back on a failure',
       words: ['[address]'],
       fields: {
         enrolment: {
@@ -36,16 +40,27 @@ export const cloud: CliCommand = {
           variable: 'SIGNALBOX_ENROLMENT',
         },
       },
-      async run({ api, words: [cloudUrl], input }) {
-        if (cloudUrl !== undefined) await api.settings.update({ cloudUrl })
-        const body = await api.cloud.enable(input)
+      async run({ api, setCloudUrl, words: [address], input }) {
+        const before = await api.settings.get()
+        const { cloudUrl } = address === undefined ? before : await api.settings.update({ cloudUrl: address })
+        const body = await api.cloud.enable(input).catch(async (error: unknown) => {
+          if (cloudUrl === before.cloudUrl) throw error
+          await setCloudUrl(before.cloudUrl).catch((cause: unknown) => {
+            throw problem(`${sentenceOf(error)} The address ${cloudUrl} stays set, as it could not be changed back.`, {
+              cause,
+            })
+          })
+          throw error
+        })
         const { verified, verifyError, createdKey, conflicts } = body
         const lines = [
           `Cloud mode is on${verified ? ', and the cloud has answered with one of the keys' : ''}.\n`,
           createdKey ? `There was no key, and one was made:\n${details(createdKey)}` : '',
           conflictText(conflicts),
+          `Clients now use ${cloudUrl}/v1.\n`,
         ]
-        const warnings = verified ? [] : [`The mirror could not be verified: ${verifyError ?? 'no reason was given'}`]
+        const unverified = `The mirror could not be verified: ${verifyError ?? 'no reason was given'}`
+        const warnings = [...(verified ? [] : [unverified]), ...(body.warnings ?? [])]
         return { body, text: lines.join(''), warnings }
       },
     },

@@ -30,6 +30,8 @@ export interface CliAction {
 export interface ActionCall {
   /** The client; its input is unknown, since the gateway validates what the command line passes. */
   api: Client<unknown>
+  /** Sets `cloudUrl` as it is, an empty one as well, which a client never saves. */
+  setCloudUrl(cloudUrl: string): Promise<object>
   words: readonly string[]
   input: Readonly<Record<string, unknown>>
   /** A message of the gateway in the words of the command line. */

@@ -1,5 +1,8 @@
 import { type Client, ClientError, createClient } from '../../client/client.ts'
+import { platformFetch } from '../../client/platform.ts'
+import { createSend } from '../../client/send.ts'
 import { didYouMean, nearest } from '../../lib/spelling.ts'
+import { withoutTrailing } from '../../lib/urls.ts'
 import { readArguments, usage } from '../arguments.ts'
 import { oneLine, type Terminal } from '../logger.ts'
 import { OPTIONS_BEGIN, type Variables } from '../options.ts'
@@ -80,13 +83,13 @@ async function runKnown(
   const source: Source = { variables: context.variables, stdin: once(context.stdin) }
   const last = (option: string) => given.get(option)?.at(-1)
   const inWords = (message: string) => inCommandWords(message, action.fields)
-  const { api, explain } = await connect({ url: last('url'), token: last('token') }, source, inWords)
+  const { explain, ...gateway } = await connect({ url: last('url'), token: last('token') }, source, inWords)
   const input = await inputOf(given, action.fields ?? {}, source)
   const {
     body,
     text,
     warnings = [],
-  } = await action.run({ api, words: positionals, input, explain: inWords }).catch((error: unknown) => {
+  } = await action.run({ ...gateway, words: positionals, input, explain: inWords }).catch((error: unknown) => {
     throw explain(error)
   })
   terminal.out(given.has('json') ? `${JSON.stringify(body, null, 2)}\n` : text)
@@ -149,7 +152,9 @@ async function connect(
 
   try {
     const api: Client<unknown> = createClient({ baseUrl, ...(token !== undefined && { token }) })
-    return { api, explain }
+    const send = createSend({ base: withoutTrailing(baseUrl, '/'), token, fetch: platformFetch, clock: undefined })
+    const setCloudUrl = (cloudUrl: string) => send({ method: 'PATCH', path: '/api/settings', body: { cloudUrl } })
+    return { api, setCloudUrl, explain }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     throw usage(error.message.replace(/^(?:baseUrl|token)\b/, (name) => from[name as keyof typeof from])) // the pattern matches only these two names
