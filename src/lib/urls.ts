@@ -35,6 +35,10 @@ export function withoutTrailing(text: string, character: string): string {
   return text.slice(0, end)
 }
 
+/** Is it the host of an address, as `URL` spells it, that is this machine? */
+export const isLoopbackHost = (host: string): boolean =>
+  /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(host)
+
 /** Is it the host of an address, as `URL` spells it, that is of one network or machine alone? */
 export function isPrivateHost(host: string): boolean {
   if (host.startsWith('[')) return PRIVATE_V6.test(host) || isPrivateHost(mappedV4(host))

@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError, isGatewayError } from '../errors.ts'
 import { workWithin } from '../lib/deadline.ts'
 import { isObject } from '../lib/json.ts'
-import { isPrivateHost } from '../lib/urls.ts'
+import { isLoopbackHost, isPrivateHost } from '../lib/urls.ts'
 import { activeInOrder } from '../providers/connections.ts'
 import { definitionOf } from '../providers/names.ts'
 import type { ConnectionRecord } from '../store/collections.ts'
@@ -133,10 +133,13 @@ export function createCloudOperations(
   }
 
   /** What the proxy may not reach of what it has now. */
-  async function warnings(): Promise<string[]> {
+  async function warnings({ cloudUrl }: ProxyContext): Promise<string[]> {
+    const isHere = isLoopbackHost(new URL(cloudUrl).hostname)
     const isNear = (connection: ConnectionRecord) => {
       const address = connection.providerSpecificData?.baseUrl ?? definitionOf(catalog, connection.provider)?.baseUrl
-      return address !== undefined && URL.canParse(address) && isPrivateHost(new URL(address).hostname)
+      if (address === undefined || !URL.canParse(address)) return false
+      const { hostname } = new URL(address)
+      return isPrivateHost(hostname) && !(isHere && isLoopbackHost(hostname))
     }
     const near = activeInOrder((await store.connections.all()).filter(isNear)).map(({ name }) => `"${name}"`)
     if (near.length === 0) return []
@@ -215,7 +218,7 @@ export function createCloudOperations(
             await setEnabled(true, context)
             pushes.begin()
             const verifyError = await problemOfMirror(context, Math.max(0, VERIFIED_MS - (clock.now() - startedAt)))
-            const near = await warnings()
+            const near = await warnings(context)
             return {
               success: true,
               verified: verifyError === undefined,

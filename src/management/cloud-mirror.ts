@@ -4,6 +4,7 @@ import { workWithin } from '../lib/deadline.ts'
 import type { UpstreamFetch } from '../lib/exchange.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { createMutex } from '../lib/promises.ts'
+import { isLoopbackHost } from '../lib/urls.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import { exchange } from '../sync/exchange.ts'
 import { identityAt } from '../sync/identity.ts'
@@ -163,8 +164,7 @@ const ENABLE_AGAIN = 'Make both sides equal again: POST /api/sync/cloud with the
  */
 export function refuseHttp(cloudUrl: string, { allowHttp = false }: CloudOptions): void {
   const { protocol, hostname } = new URL(cloudUrl)
-  const isLoopback = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
-  if (protocol === 'https:' || isLoopback || allowHttp) return
+  if (protocol === 'https:' || isLoopbackHost(hostname) || allowHttp) return
   throw invalidInput(
     '"cloudUrl" must begin with https:// beyond this machine: by http, anyone on the way could read all that is mirrored. Change it, or make the gateway with cloud: { allowHttp: true }',
   )

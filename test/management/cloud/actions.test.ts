@@ -305,6 +305,20 @@ test('enable warns of active connections whose addresses are private', async () 
   ])
 })
 
+test('enable warns of no connection to this machine when the proxy is on it, too', async () => {
+  const proxy = fakeProxy()
+  const { gateway } = openDoor({
+    fetch: (input: string | URL | Request, init?: RequestInit) =>
+      proxy.fetch(String(input).replace('http://127.0.0.1:1', CLOUD), init),
+    cloud: { enrolment: ENROLMENT },
+  })
+  await gateway.api.settings.update({ cloudUrl: 'http://127.0.0.1:1' })
+  await gateway.api.connections.put({ id: 'ollama', provider: 'ollama' })
+  assert.is((await gateway.api.cloud.enable()).warnings, undefined)
+  await gateway.api.connections.put({ id: 'lab', provider: 'openai-compatible-lab', baseUrl: 'http://10.0.0.1/v1' })
+  assert.is((await gateway.api.cloud.enable()).warnings?.length, 1)
+})
+
 test('disable removes what an enable that failed has left, after the address was changed as well', async () => {
   const { act, api, proxy } = await open()
   await api.keys.create({ name: 'mine' })
