@@ -1,3 +1,4 @@
+import { assertNever } from '../../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
 import type { Citation } from '../canonical/parts.ts'
@@ -63,5 +64,7 @@ export function wireCitationParam({ title, quote, document, place }: Citation): 
       return { type: 'page_location', ...cited, start_page_number: start, end_page_number: end }
     case 'block':
       return { type: 'content_block_location', ...cited, start_block_index: start, end_block_index: end }
+    default:
+      return assertNever(place.unit)
   }
 }

@@ -1,3 +1,4 @@
+import { assertNever } from '../../lib/assert-never.ts'
 import type { Answer } from './answer.ts'
 import type { AssistantPart, Citation, TokenLogprob } from './parts.ts'
 import type { OpaqueState } from './state.ts'
@@ -45,8 +46,13 @@ function opened(part: AssistantPart): { started: AssistantPart; text: string } {
       const { state, ...rest } = part
       return { started: { ...rest, arguments: '' }, text: part.arguments }
     }
-    default:
+    case 'server-tool':
+    case 'compaction':
+    case 'image':
+    case 'audio':
       return { started: part, text: '' }
+    default:
+      return assertNever(part)
   }
 }
 
@@ -113,8 +119,13 @@ function wholePart({ part, texts, logprobs, citations }: GatheredPart): Assistan
       return { ...part, text: part.text + text }
     case 'tool-call':
       return { ...part, arguments: part.arguments + text }
-    default:
+    case 'server-tool':
+    case 'compaction':
+    case 'image':
+    case 'audio':
       return part
+    default:
+      return assertNever(part)
   }
 }
 

@@ -1,4 +1,5 @@
 import { gatewayError } from '../../errors.ts'
+import { assertNever } from '../../lib/assert-never.ts'
 import { estimateTokens } from '../estimate-tokens.ts'
 import type { Answer } from './answer.ts'
 import type { AssistantPart, CompactionPart, UserPart } from './parts.ts'
@@ -176,6 +177,13 @@ export function asCompactionStream(emit: (event: StreamEvent) => void): (event: 
         return
       case 'part-delta':
         if (texts.has(event.key) && event.text !== '') add(event.text)
+        return
+      case 'part-state':
+      case 'part-citation':
+      case 'part-end':
+        return
+      default:
+        return assertNever(event)
     }
   }
 }

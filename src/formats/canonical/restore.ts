@@ -1,3 +1,4 @@
+import { assertNever } from '../../lib/assert-never.ts'
 import { isObject, isTooDeep } from '../../lib/json.ts'
 import { type Answer, type Choice, type Finish, settleFinish } from './answer.ts'
 import { freeText } from './arguments.ts'
@@ -104,8 +105,13 @@ function restoring(restoration: Restoration, emit: (event: StreamEvent) => void)
         const finishes = event.finishes.map((finish, index) => restoreFinish(finish, calls.has(index)))
         return emit({ ...event, finishes })
       }
-      default:
+      case 'start':
+      case 'part-state':
+      case 'part-citation':
+      case 'error':
         return emit(event)
+      default:
+        return assertNever(event)
     }
   }
 }

@@ -1,3 +1,4 @@
+import { assertNever } from '../../lib/assert-never.ts'
 import { type Finish, settleFinish, type TokenUsage } from './answer.ts'
 import { type CanonicalError, MALFORMED_CALL } from './errors.ts'
 import type { PartStartEvent, ReaderEvent, StreamEvent } from './stream.ts'
@@ -54,8 +55,12 @@ export function createSequence(emit: (event: StreamEvent) => void, asked = Numbe
         return
       case 'done':
         return complete()
-      default:
+      case 'part-state':
+      case 'part-citation':
         if (open.has(event.key)) emit(event)
+        return
+      default:
+        return assertNever(event)
     }
   }
 

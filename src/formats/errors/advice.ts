@@ -1,3 +1,4 @@
+import { assertNever } from '../../lib/assert-never.ts'
 import type { ProviderErrorKind } from './kinds.ts'
 import type { ProviderError } from './read.ts'
 
@@ -31,8 +32,26 @@ export function operatorAdvice(
       }
     case 'unknown-model':
       return status === 401 || status === 403 ? { status: 404, message: deniedModel(status) } : undefined
-    default:
+    case 'bad-request':
+    case 'not-found':
+    case 'conflict':
+    case 'too-large':
+    case 'unprocessable':
+    case 'content-refused':
+    case 'context-overflow':
+    case 'over-budget':
+    case 'forbidden':
+    case 'invalid-model':
+    case 'rate-limit':
+    case 'quota':
+    case 'timeout':
+    case 'gateway-timeout':
+    case 'cancelled':
+    case 'server':
+    case 'overloaded':
       return undefined
+    default:
+      return assertNever(kind)
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertNever } from '../../lib/assert-never.ts'
 import { encodeUtf8, toBase64 } from '../../lib/bytes.ts'
 import { entryOf } from '../../lib/maps.ts'
 import type { Fields } from '../canonical/fields.ts'
@@ -89,6 +90,8 @@ export function writeSource(
       return {
         fileData: { mimeType: source.mediaType ?? typeOfUrl(source.id) ?? usualTypes[kind], fileUri: source.id },
       }
+    default:
+      return assertNever(source)
   }
 }
 

@@ -1,4 +1,5 @@
 import { gatewayError } from '../../errors.ts'
+import { assertNever } from '../../lib/assert-never.ts'
 import { targetName } from '../../providers/target.ts'
 import type { Clock } from '../../types.ts'
 import type { CloudCall } from '../request.ts'
@@ -25,6 +26,8 @@ export function createCloudCalls(clock: Clock): CloudCall {
         return bedrockCall(request, { data, apiKey, now: clock.now() })
       case 'vertex':
         return vertexCall(request, { target, data, apiKey, tokens, fetch })
+      default:
+        return assertNever(cloud)
     }
 
     function unusable(problem: string) {

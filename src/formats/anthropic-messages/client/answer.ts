@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { Answer } from '../../canonical/answer.ts'
 import { argumentsOf } from '../../canonical/arguments.ts'
 import type { AssistantPart, ServerToolPart, ToolCallPart } from '../../canonical/parts.ts'
@@ -71,6 +72,8 @@ export function writeBlocks(part: AssistantPart, { isHidden, responseWarnings }:
       return []
     case 'compaction': // only clients of Responses ask for a compaction
       return []
+    default:
+      return assertNever(part)
   }
 }
 

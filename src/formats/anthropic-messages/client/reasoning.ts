@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import { EFFORTS } from '../../canonical/base-traits.ts'
 import type { Fields } from '../../canonical/fields.ts'
 import type { ReasoningPart } from '../../canonical/parts.ts'
@@ -31,6 +32,8 @@ export function parseReasoning(body: Fields, warnings: Warnings): ReasoningOptio
       return defined<ReasoningOptions>({ effort, budget: 'auto', show })
     case 'adaptive':
       return defined<ReasoningOptions>({ effort, budget: 'auto', show })
+    default:
+      return assertNever(type)
   }
 }
 

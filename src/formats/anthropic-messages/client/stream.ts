@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import { quoted } from '../../../lib/json.ts'
 import type { TokenUsage } from '../../canonical/answer.ts'
 import type { AssistantPart, Citation, ReasoningPart, ToolCallPart } from '../../canonical/parts.ts'
@@ -89,6 +90,8 @@ export function createWriter(givenContext: WriteContext, write: (event: string) 
       case 'error':
         context.beforeEnd?.()
         return write(`event: error\ndata: ${JSON.stringify(writeError(event.error).body)}\n\n`)
+      default:
+        return assertNever(event)
     }
   }
 
@@ -124,9 +127,14 @@ function createBlockWriter(part: AssistantPart, events: BlockEvents, options: Bl
       return writeReasoning(part, events, options)
     case 'tool-call':
       return writeCall(part, events)
-    default:
+    case 'server-tool':
+    case 'compaction':
+    case 'image':
+    case 'audio':
       for (const block of writeBlocks(part, options)) writeWhole(block, events)
       return NO_BLOCK
+    default:
+      return assertNever(part)
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Fields } from '../../canonical/fields.ts'
 import {
@@ -110,8 +111,11 @@ function parseChoice(choice: Fields, warnings: Warnings): ToolChoice {
       return { type: 'required' }
     case 'tool':
       return { type, name: choice.text('name') ?? warnings.refuse(choice.path('name'), 'is required.') }
-    default:
+    case 'auto':
+    case 'none':
       return { type }
+    default:
+      return assertNever(type)
   }
 }
 

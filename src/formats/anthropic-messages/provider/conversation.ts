@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import { requestArguments } from '../../canonical/arguments.ts'
 import type { AssistantPart, FilePart, ImagePart, ReasoningPart, TextPart, UserPart } from '../../canonical/parts.ts'
 import { CONTINUE_TEXT, dropLabels, type ToolResult, type Turn } from '../../canonical/turns.ts'
@@ -45,6 +46,8 @@ function writeTurn(turn: Turn, target: TargetContext): WireMessageParam {
       return { role: 'assistant', content: turn.content.flatMap((part) => writeAssistant(part, target)) }
     case 'tool':
       return { role: 'user', content: turn.results.map((result) => writeResult(result, target)) }
+    default:
+      return assertNever(turn)
   }
 }
 
@@ -94,6 +97,8 @@ function writePart(part: UserPart, target: TargetContext): WireUserBlock[] {
     case 'audio':
     case 'video':
       return warnings.refuse(warnings.pathOf(part, part.type), `the target takes no ${part.type}.`)
+    default:
+      return assertNever(part)
   }
 }
 
@@ -140,6 +145,8 @@ function writeAssistant(part: AssistantPart, target: TargetContext): WireAssista
       return []
     case 'compaction': // `prepareRequest` has refused it
       return []
+    default:
+      return assertNever(part)
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { ReasoningTraits } from '../../../traits.ts'
 import { shortId } from '../../canonical/ids.ts'
 import type { CanonicalRequest, OutputFormat, ReasoningOptions, RequestOptions } from '../../canonical/request.ts'
@@ -154,8 +155,12 @@ function writeTier(tier: RequestOptions['serviceTier'], { warnings }: TargetCont
     case 'flex':
     case 'scale':
       warnings.noteDropped('serviceTier')
+      return {}
+    case undefined:
+      return {}
+    default:
+      return assertNever(tier)
   }
-  return {}
 }
 
 /** The fields that ask for reasoning: by an effort, or by a budget of tokens. */

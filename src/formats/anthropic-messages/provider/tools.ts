@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../canonical/tools.ts'
 import { defined } from '../../canonical/values.ts'
 import { strictSchema } from '../../strict-schema.ts'
@@ -63,5 +64,7 @@ export function writeToolChoice(
       return { type: 'tool', name: choice.name, ...serial }
     case 'allowed':
       return warnings.refuse('toolChoice', 'the target cannot choose among some of the tools.')
+    default:
+      return assertNever(choice)
   }
 }

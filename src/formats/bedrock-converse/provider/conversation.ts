@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import { requestArguments } from '../../canonical/arguments.ts'
 import type { AssistantPart, CacheMark, TextPart, UserPart } from '../../canonical/parts.ts'
 import { CONTINUE_TEXT, dropLabels, type ToolResult, type Turn } from '../../canonical/turns.ts'
@@ -41,6 +42,8 @@ function writeTurn(turn: Turn, state: WriteState): WireMessage {
       return { role: 'assistant', content: turn.content.flatMap((part) => writeAssistant(part, state)) }
     case 'tool':
       return { role: 'user', content: turn.results.flatMap((result) => writeResult(result, state)) }
+    default:
+      return assertNever(turn)
   }
 }
 
@@ -99,6 +102,8 @@ function writeMedium(part: UserPart, state: WriteState): WireMedium[] {
     }
     case 'audio':
       return warnings.refuse(warnings.pathOf(part, part.type), `the target takes no ${part.type}.`)
+    default:
+      return assertNever(part)
   }
 }
 
@@ -154,5 +159,7 @@ function writeAssistant(part: AssistantPart, state: WriteState): WireBlock[] {
       return [] // `prepareRequest` has made it text
     case 'compaction': // `prepareRequest` has refused it
       return []
+    default:
+      return assertNever(part)
   }
 }

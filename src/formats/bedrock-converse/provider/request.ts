@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { pathSegment } from '../../../lib/urls.ts'
 import type { ReasoningTraits, Traits } from '../../../traits.ts'
@@ -140,8 +141,15 @@ function reasoningFields(
       return isOff ? {} : { reasoning_effort: effort ?? 'medium' }
     case 'reasoning_config': // Qwen
       return isOff ? {} : { reasoning_config: effort ?? 'medium' }
+    case 'none':
+    case 'thinking':
+    case 'thinking-effort':
+    case 'enable_thinking':
+    case 'reasoning-object':
+    case 'chat-template':
+      return {} // fields of Chat Completions
     default:
-      return {}
+      return assertNever(by)
   }
 }
 

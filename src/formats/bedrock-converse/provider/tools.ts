@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool, ToolChoice } from '../../canonical/tools.ts'
 import { strictSchema } from '../../strict-schema.ts'
@@ -42,5 +43,7 @@ function writeChoice(choice: ToolChoice, { traits, warnings }: TargetContext): W
     case 'none':
     case 'allowed':
       return warnings.refuse('toolChoice', 'the target cannot be told which tools not to call.')
+    default:
+      return assertNever(choice)
   }
 }

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { AddressKind, InputKind, MediaKind, Traits } from '../../../traits.ts'
 import type { TargetContext } from '../../translator.ts'
 import { isAtYouTube, type MediaSource } from '../media.ts'
@@ -64,9 +65,14 @@ function kindsOf(part: UserPart): InputKind[] {
       return []
     case 'search-result':
       return [part.type]
-    default:
+    case 'image':
+    case 'audio':
+    case 'file':
+    case 'video':
       if (part.source.type === 'text') return []
       return part.source.type === 'url' ? [part.type, addressKindOf(part.type, part.source.url)] : [part.type]
+    default:
+      return assertNever(part)
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Traits } from '../../../traits.ts'
 import type { TargetContext } from '../../translator.ts'
@@ -123,6 +124,8 @@ export function prepareToolChoice(
       if (knows('allowed')) return { toolChoice: { ...choice, names }, tools: all }
       return prepareToolChoice({ type: choice.mode }, only(names), { traits, warnings, rename, chosenBy })
     }
+    default:
+      return assertNever(choice)
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { TargetContext } from '../../translator.ts'
 import type { Part } from '../parts.ts'
 import { CONTINUE_TEXT, type SystemTurn, type Turn, type UserTurn } from '../turns.ts'
@@ -84,6 +85,8 @@ function withoutEmptyParts(turn: Turn, { traits }: TargetContext): Turn {
         ...turn,
         results: turn.results.map((result) => ({ ...result, content: result.content.filter(isKept) })),
       }
+    default:
+      return assertNever(turn)
   }
 }
 

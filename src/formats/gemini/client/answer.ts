@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { type Answer, type Choice, type Finish, warnOfLostEnd } from '../../canonical/answer.ts'
 import { argumentsOf } from '../../canonical/arguments.ts'
@@ -73,6 +74,8 @@ export function writePart(part: AssistantPart, { request, responseWarnings }: Wr
       if (!media) responseWarnings.noteDropped(part.type)
       return media ? [{ ...media, ...signature }] : []
     }
+    default:
+      return assertNever(part)
   }
 }
 

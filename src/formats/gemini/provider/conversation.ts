@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import { MAX_DEPTH } from '../../../lib/json.ts'
 import { requestArguments } from '../../canonical/arguments.ts'
 import type { AssistantPart, UserPart } from '../../canonical/parts.ts'
@@ -107,6 +108,8 @@ function writeModelPart(part: AssistantPart, { traits, warnings }: TargetContext
       if (!media) warnings.noteDropped(warnings.pathOf(part, 'turns'))
       return media ? [media] : []
     }
+    default:
+      return assertNever(part)
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../canonical/tools.ts'
 import { defined } from '../../canonical/values.ts'
 import type { TargetContext } from '../../translator.ts'
@@ -79,5 +80,7 @@ function writeToolChoice(
       return { mode: 'ANY', allowedFunctionNames: [choice.name] }
     case 'allowed':
       return { mode: choice.mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: choice.names }
+    default:
+      return assertNever(choice)
   }
 }

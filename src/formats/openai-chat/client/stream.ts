@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import { quoted } from '../../../lib/json.ts'
 import { createTextBuffer, type TextBuffer } from '../../../lib/text-buffer.ts'
 import type { AssistantPart, Citation, ReasoningPart, TokenLogprob } from '../../canonical/parts.ts'
@@ -154,23 +155,32 @@ export function createWriter(givenContext: WriteContext, write: (event: string) 
   }
 
   function push(event: StreamEvent) {
+    const part = 'key' in event ? parts.get(event.key) : undefined
     switch (event.type) {
       case 'start':
         return void candidateAt(0)
       case 'part-start':
         return open(event)
+      case 'part-delta':
+        if (part) add(part, event.text, event.logprobs)
+        return
+      case 'part-citation':
+        part?.citations.push(event.citation)
+        return
+      case 'part-state':
+        if (part?.reasoning) part.reasoning.state = event.state
+        return
+      case 'part-end':
+        if (part) close(event.key, part)
+        return
       case 'end':
         return end(event)
       case 'error':
         context.beforeEnd?.()
         return write(`data: ${JSON.stringify(writeError(event.error).body)}\n\n`)
+      default:
+        return assertNever(event)
     }
-    const part = parts.get(event.key)
-    if (!part) return
-    if (event.type === 'part-delta') add(part, event.text, event.logprobs)
-    else if (event.type === 'part-citation') part.citations.push(event.citation)
-    else if (event.type === 'part-end') close(event.key, part)
-    else if (part.reasoning) part.reasoning.state = event.state
   }
 
   return { push: moveStreamStateToReasoning(push), keepAlive: () => KEEP_ALIVE }

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import { isObject, type JsonObject, tryParseShallow } from '../../../lib/json.ts'
 import { dataUrl, type MediaSource } from '../../canonical/media.ts'
 import type { AssistantPart, CacheMark, FilePart, ImagePart, ReasoningPart, UserPart } from '../../canonical/parts.ts'
@@ -37,6 +38,8 @@ function writeTurn(turn: Turn, target: TargetContext): WireMessage[] {
         tool_call_id: result.callId,
         content: writeResult(result, target),
       }))
+    default:
+      return assertNever(turn)
   }
 }
 
@@ -180,6 +183,8 @@ function writePart(part: UserPart, target: TargetContext): WireUserPart[] {
       if (part.fps ?? part.startOffset ?? part.endOffset)
         target.warnings.noteDropped(target.warnings.pathOf(part, 'turns', 'clip'))
       return [{ type: 'video_url', video_url: { url: urlOf(part, target) } }]
+    default:
+      return assertNever(part)
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { ReasoningTraits } from '../../../traits.ts'
 import type { CanonicalRequest, OutputFormat, ReasoningOptions, RequestOptions } from '../../canonical/request.ts'
@@ -83,7 +84,13 @@ function wireReasoning({ effort, budget, show }: ReasoningOptions, { by }: Reaso
       return { reasoning: { ...(effort ? { effort } : { enabled: true }), ...(show === 'none' && { exclude: true }) } }
     case 'chat-template':
       return { chat_template_kwargs: { enable_thinking: isOn } }
-    default:
+    case 'effort':
+    case 'budget':
+    case 'adaptive':
+    case 'level':
+    case 'reasoning_config':
       return effort ? { reasoning_effort: effort } : {} // the provider chooses
+    default:
+      return assertNever(by)
   }
 }

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../canonical/tools.ts'
 import { defined } from '../../canonical/values.ts'
 import { inputSchema } from '../../openai-fields.ts'
@@ -66,7 +67,11 @@ export function writeToolChoice(
       return named(choice.name)
     case 'allowed':
       return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(named) } }
-    default:
+    case 'auto':
+    case 'none':
+    case 'required':
       return choice.type
+    default:
+      return assertNever(choice)
   }
 }

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { type Answer, type Finish, type TokenUsage, warnOfLostEnd } from '../../canonical/answer.ts'
 import type {
@@ -153,6 +154,8 @@ function writeItem(part: Exclude<WrittenPart, TextPart | RefusalPart>, context: 
       return [wireCompaction(`cmp_${context.newId()}`, part.text)]
     case 'image':
       return wireImage(part, context)
+    default:
+      return assertNever(part)
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { CanonicalError } from '../../canonical/errors.ts'
 import type { AssistantPart } from '../../canonical/parts.ts'
 import { withoutTurns } from '../../canonical/request.ts'
@@ -55,6 +56,9 @@ export function createWriter(givenContext: WriteContext, write: (event: string) 
         context.responseWarnings.noteDropped('audio')
         open({ type: 'text', text: '' })
         if (part.transcript) item?.add(part.transcript, undefined)
+        return
+      default:
+        return assertNever(part)
     }
   }
 
@@ -136,6 +140,8 @@ export function createWriter(givenContext: WriteContext, write: (event: string) 
         return end(event)
       case 'error':
         return fail(event.error)
+      default:
+        return assertNever(event)
     }
   }
 

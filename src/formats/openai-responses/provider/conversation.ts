@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { dataUrl } from '../../canonical/media.ts'
 import type {
@@ -45,6 +46,8 @@ function writeTurn(turn: Turn, target: TargetContext): Item[] {
             output: writeResult(result, target),
           },
       )
+    default:
+      return assertNever(turn)
   }
 }
 
@@ -116,6 +119,8 @@ function writeOtherPart(part: Exclude<AssistantPart, TextPart | RefusalPart>, ta
     case 'audio':
       if (part.transcript === undefined) target.warnings.noteDropped(target.warnings.pathOf(part, 'audio'))
       return part.transcript ? [writeMessage([{ type: 'text', text: part.transcript }])] : []
+    default:
+      return assertNever(part)
   }
 }
 
@@ -178,6 +183,8 @@ function writePart(part: UserPart, target: TargetContext): WireInputPart[] {
       }))
     case 'video':
       return target.warnings.refuse(target.warnings.pathOf(part, 'video'), 'the target takes no video.')
+    default:
+      return assertNever(part)
   }
 }
 

@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { FreeFormTool, FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../canonical/tools.ts'
 import { defined } from '../../canonical/values.ts'
@@ -22,6 +23,8 @@ function writeTool(tool: Tool, target: TargetContext): WireTool {
       return writeFreeForm(tool)
     case 'web-search':
       return writeSearch(tool, target)
+    default:
+      return assertNever(tool)
   }
 }
 
@@ -76,7 +79,11 @@ export function writeToolChoice(
       return named(choice.name)
     case 'allowed':
       return { type: 'allowed_tools', mode: choice.mode, tools: choice.names.map(named) }
-    default:
+    case 'auto':
+    case 'none':
+    case 'required':
       return choice.type
+    default:
+      return assertNever(choice)
   }
 }
