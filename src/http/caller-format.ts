@@ -1,6 +1,7 @@
 import type { Format } from '../formats/format.ts'
 import { formatOf, formats } from '../formats/formats.ts'
 import type { Exchange } from '../lib/exchange.ts'
+import { membersOf } from '../lib/unions.ts'
 import type { WireFormat } from '../types.ts'
 
 /**
@@ -27,7 +28,12 @@ export function callerFormatsOf(path: string): WireFormat[] {
 export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(path)
 
 /**
- * The formats in the order in which they are tried. Google's comes first: in its paths a method follows the model's name, which may look like
- * another path, and its key may be sent beside other headers.
+ * The formats in the order in which a request is searched for their signs. Google's comes first: its methods may follow a model's name that
+ * looks like the path of another format, and its key may come among the headers of another.
  */
-const candidates = [...formats].reverse()
+const candidates = membersOf<WireFormat>({
+  gemini: true,
+  'anthropic-messages': true,
+  'openai-responses': true,
+  'openai-chat': true,
+}).map(formatOf)

@@ -1,4 +1,4 @@
-import type { Kind, Strategy, WireFormat } from '../types.ts'
+import type { Kind, ProviderFormat, Strategy, WireFormat } from '../types.ts'
 
 /* The members of unions whose names users write. Written as records, so that the compiler demands each new member here. */
 
@@ -35,6 +35,13 @@ export const wireFormats = membersOf<WireFormat>({
   gemini: true,
 })
 
-function membersOf<Union extends string>(members: Record<Union, true>): readonly Union[] {
-  return Object.keys(members) as Union[] // the record has exactly these keys
+/** Every format that providers speak: those above, and those that no client speaks. */
+export const providerFormats: readonly ProviderFormat[] = [
+  ...wireFormats,
+  ...membersOf<Exclude<ProviderFormat, WireFormat>>({ 'bedrock-converse': true }),
+]
+
+/** The members of a union, in the order of the record, which the compiler refuses unless it names each of them. */
+export function membersOf<Union extends string>(members: Record<Union, true>): readonly Union[] {
+  return Object.keys(members) as Union[] // the record has no other keys
 }

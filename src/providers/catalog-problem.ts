@@ -1,24 +1,17 @@
 import { isObject } from '../lib/json.ts'
-import type { AuthStyle, CatalogModel, CatalogProvider, Cloud, ProviderFormat } from '../types.ts'
+import { membersOf, providerFormats } from '../lib/unions.ts'
+import type { AuthStyle, CatalogModel, CatalogProvider, Cloud } from '../types.ts'
 
-/* The members of unions that only catalogs use. Written as records, so that the compiler demands each new member here. */
-
-export const providerFormats: Readonly<Record<ProviderFormat, true>> = {
-  'openai-chat': true,
-  'openai-responses': true,
-  'anthropic-messages': true,
-  gemini: true,
-  'bedrock-converse': true,
-}
-
-export const authStyles: Readonly<Record<AuthStyle, true>> = {
+/** Every style of credentials. */
+export const authStyles = membersOf<AuthStyle>({
   bearer: true,
   'x-api-key': true,
   'x-goog-api-key': true,
   'api-key': true,
-}
+})
 
-export const clouds: Readonly<Record<Cloud, true>> = { azure: true, bedrock: true, vertex: true }
+/** Every cloud. */
+export const clouds = membersOf<Cloud>({ azure: true, bedrock: true, vertex: true })
 
 /** Checks a value; returns the problem as a sentence that begins with the path, or `undefined`. */
 type Rule = (value: unknown, path: string) => string | undefined
@@ -48,11 +41,8 @@ const address = must('an address that starts with http:// or https://', (value) 
   return typeof value === 'string' && /^\s*https?:\/\//i.test(value) && URL.canParse(value)
 })
 
-const oneOf = (members: object): Rule =>
-  must(
-    `one of ${Object.keys(members).join(', ')}`,
-    (value) => typeof value === 'string' && Object.hasOwn(members, value),
-  )
+const oneOf = (members: readonly unknown[]): Rule =>
+  must(`one of ${members.join(', ')}`, (value) => members.includes(value))
 
 const listOf =
   (rule: Rule): Rule =>

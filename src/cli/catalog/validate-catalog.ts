@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { authStyles, clouds, providerFormats } from '../../providers/catalog-problem.ts'
+import { providerFormats } from '../../lib/unions.ts'
+import { authStyles, clouds } from '../../providers/catalog-problem.ts'
 import type { CatalogProvider } from '../../types.ts'
 import { isMember, isText, kinds, memberProblems, modelListProblems, show, unknownFields } from './validate-model.ts'
 
@@ -80,7 +81,7 @@ function servedKinds(provider: JsonObject): readonly unknown[] | undefined {
 
 function serviceProblems(provider: JsonObject, served: readonly unknown[] | undefined): string[] {
   if (!served) return ['serviceKinds is not a list with a kind in it']
-  const problems = served.flatMap((kind) => memberProblems('serviceKinds', kind ?? null, kinds))
+  const problems = served.flatMap((kind) => memberProblems('serviceKinds', kind ?? null, Object.keys(kinds)))
   if (new Set(served).size < served.length) problems.push('serviceKinds names a kind twice')
   const servesModels = served.some((kind) => isMember(kind, kinds) && kinds[kind] === 'model')
   if (provider.cloud !== undefined) return problems // the address, and on some clouds the models, depend on the user's account

@@ -43,7 +43,7 @@ export function modelListProblems(
 }
 
 function modelProblems(model: JsonObject, served: readonly unknown[] | undefined): string[] {
-  const problems = [...unknownFields(model, modelFields), ...memberProblems('type', model.type, kinds)]
+  const problems = [...unknownFields(model, modelFields), ...memberProblems('type', model.type, Object.keys(kinds))]
   if (model.id !== String(model.id).trim()) problems.push('id has blanks around it')
   const kind = model.type ?? 'llm'
   if (isMember(kind, kinds) && kinds[kind] === 'service') problems.push(`type ${kind} is no kind of model`)
@@ -110,8 +110,8 @@ export const isMember = <Members extends object>(value: unknown, members: Member
 export const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 export const show = (value: unknown) => JSON.stringify(value) ?? String(value)
 
-/** The problem of a field that must be a member of a union; none when it is absent, since it then has its default. */
-export function memberProblems(field: string, value: unknown, members: object): string[] {
-  if (value === undefined || isMember(value, members)) return []
-  return [`${field} ${show(value)} is none of ${Object.keys(members).join(', ')}`]
+/** Undefined is fine: the field then has its default. */
+export function memberProblems(field: string, value: unknown, members: readonly unknown[]): string[] {
+  if (value === undefined || members.includes(value)) return []
+  return [`${field} ${show(value)} is none of ${members.join(', ')}`]
 }

@@ -1,3 +1,4 @@
+import { membersOf, providerFormats } from '../../lib/unions.ts'
 import type { ProviderFormat } from '../../types.ts'
 
 /** The origin of opaque state. */
@@ -79,17 +80,18 @@ export const readSummary = (text: string): string | undefined =>
 
 const SUMMARY = `${MARK}:summary:`
 
-const FORMATS: readonly string[] = [
-  'openai-chat',
-  'openai-responses',
-  'anthropic-messages',
-  'gemini',
-  'bedrock-converse',
-]
-const KINDS: readonly string[] = ['signature', 'redacted', 'encrypted', 'thought-signature', 'detail', 'text']
+const formats: readonly string[] = providerFormats
+const kinds: readonly string[] = membersOf<StateKind>({
+  signature: true,
+  redacted: true,
+  encrypted: true,
+  'thought-signature': true,
+  detail: true,
+  text: true,
+})
 
-const isFormat = (text: string): text is ProviderFormat => FORMATS.includes(text)
-const isKind = (text: string): text is StateKind => KINDS.includes(text)
+const isFormat = (text: string): text is ProviderFormat => formats.includes(text)
+const isKind = (text: string): text is StateKind => kinds.includes(text)
 
 function decoded(text: string): string {
   try {

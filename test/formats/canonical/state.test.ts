@@ -7,6 +7,7 @@ import {
   returnStateToParts,
 } from '../../../src/formats/canonical/state-in-reasoning.ts'
 import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
+import { providerFormats } from '../../../src/lib/unions.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const bare = { format: 'anthropic-messages', kind: 'signature' } as const
@@ -26,6 +27,13 @@ seal('sealed state is read back unchanged, whatever it holds', () => {
       assert.equal(unsealState(sealState(state), bare), state)
     }),
   )
+})
+
+seal('sealed state of every format that providers speak is read back', () => {
+  for (const format of providerFormats) {
+    const state: OpaqueState = { origin: { format, account: 'a' }, kind: 'text', data: 'd' }
+    assert.equal(unsealState(sealState(state), bare), state)
+  }
 })
 
 seal("what the gateway has not sealed is of the client's own format", () => {
