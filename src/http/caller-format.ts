@@ -1,14 +1,16 @@
 import type { Format } from '../formats/format.ts'
-import { formatOf, formats } from '../formats/formats.ts'
+import { endpoints, formatOf, formats } from '../formats/formats.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { membersOf } from '../lib/unions.ts'
 import type { WireFormat } from '../types.ts'
 
 /**
- * The format in which a caller under `/v1` or `/v1beta` reads errors and lists: by the path, or by the headers where all vendors share a
- * path; OpenAI's where neither decides (src/rules.md, Model lists of OpenAI clients).
+ * The format in which a caller under `/v1` or `/v1beta` reads errors and lists: that of the endpoint, or by the path, or by the headers
+ * where all vendors share a path; OpenAI's where none of them decides (src/rules.md, Model lists of OpenAI clients).
  */
 export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): Format {
+  const endpoint = endpoints.find((known) => known.path === path)
+  if (endpoint) return formatOf(endpoint.format)
   const owner = candidates.find(({ clientSigns }) => clientSigns.paths?.test(path))
   if (owner) return owner
   const isShared = isModelList(path) || path.startsWith('/v1/models/')

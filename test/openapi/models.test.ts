@@ -73,6 +73,17 @@ test('errors of each status have the form of each format', async () => {
   }
 })
 
+test('errors at every endpoint have the form of its own format', async () => {
+  const { gateway } = await openWorld({ fetch: fakeUpstream(() => json(chatAnswer())), connections: ['one'] })
+  for (const { path, format } of endpoints) {
+    const headers = { 'content-type': 'application/json' }
+    const at = `http://gateway${path.replace('{model}', 'one/m')}`
+    const response = await gateway.fetch(new Request(at, { method: 'POST', headers, body: '[]' }))
+    assert.is(response.status, 400, at)
+    parse(formatSchemas[format].error[1], await response.json())
+  }
+})
+
 /** A request that each format takes. */
 const bodies: Record<WireFormat, object> = {
   'openai-chat': { messages: [{ role: 'user', content: 'Hi' }], prompt: 'Hi' },
