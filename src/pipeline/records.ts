@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../errors.ts'
 import type { TokenUsage } from '../formats/format.ts'
 import { headerSafe } from '../lib/http-headers.ts'
-import { evictOldest } from '../lib/maps.ts'
 import { targetName } from '../providers/target.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
@@ -123,20 +122,9 @@ export const ATTEMPTS_HEADER = 'x-signalbox-attempts'
 /** The header that names the target that answered, as a request can name it again (`askableName`). */
 export const TARGET_HEADER = 'x-signalbox-target'
 
-/** The latest name of each model. */
-const namesByModel = new Map<string, { provider: string; name: string }>()
-/** In models: clients choose their names. */
-const MAX_NAMES = 1_000
-
-/** The name of a target in `x-signalbox-target` and `x-signalbox-attempts`. Kept: most requests go where others went before. */
-export function targetHeader({ provider, model }: Pick<AttemptRecord, 'provider' | 'model'>): string {
-  const known = namesByModel.get(model)
-  if (known?.provider === provider) return known.name
-  const name = headerSafe(targetName({ provider, model }))
-  if (!known) evictOldest(namesByModel, MAX_NAMES)
-  namesByModel.set(model, { provider, name })
-  return name
-}
+/** The name of a target in `x-signalbox-target` and `x-signalbox-attempts`. */
+export const targetHeader = (target: Pick<AttemptRecord, 'provider' | 'model'>): string =>
+  headerSafe(targetName(target))
 
 /** In characters: clients refuse answers with too many bytes of headers. Attempts matter more than skipped targets. */
 const MAX_LIST = { attempts: 2_000, skips: 1_500 }

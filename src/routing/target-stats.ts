@@ -116,16 +116,8 @@ class MeasuredCall implements RunningCall {
   }
 }
 
-const keys = new WeakMap<RouteTarget, string>()
-
 /** The key of a target's measurements. */
-export function statsKeyOf(target: RouteTarget): string {
-  const known = keys.get(target)
-  if (known !== undefined) return known
-  const key = `${target.connection.id} ${target.model}`
-  keys.set(target, key)
-  return key
-}
+export const statsKeyOf = ({ connection, model }: RouteTarget): string => `${connection.id} ${model}`
 
 const measure = (): Measure => ({ average: undefined, samples: [], count: 0 })
 
