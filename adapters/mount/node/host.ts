@@ -2,15 +2,8 @@ import type { IncomingMessage } from 'node:http'
 
 const SHAPE = /^(?:\w[\w.-]*|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 
-let lastGood = ''
-
 /** Is the value of a `Host` header a host name or an IP address, with or without a port? */
-export function isHost(host: string): boolean {
-  if (host === lastGood) return true
-  if (!SHAPE.test(host) || !URL.canParse(`http://${host}`)) return false
-  lastGood = host
-  return true
-}
+export const isHost = (host: string): boolean => SHAPE.test(host) && URL.canParse(`http://${host}`)
 
 /** Does the request have more than one `Host` header? Node keeps the first, and a proxy before the gateway may have checked the last. */
 export function hasTwoHosts({ rawHeaders = [] }: Partial<Pick<IncomingMessage, 'rawHeaders'>>): boolean {
