@@ -8,17 +8,13 @@ import { censored } from './secrets.ts'
 /**
  * May these events contain an error: do the bytes contain `"error"` or `event: error`? The errors of all formats do, as a member, a type or
  * an event, and so do those of vendors that send an error of another format; within a text the quotes would be escaped. The few chunks that
- * pass are parsed, and their format decides. Every chunk is searched: looking at every second byte, for one half of the double "r", takes a
- * fifth of the time of searching for whole words.
+ * pass are parsed, and their format decides. Every chunk is searched, for the rare "r" first.
  */
 export function maySpeakOfErrors(bytes: Uint8Array): boolean {
-  for (let at = 1; at < bytes.length; at += 2) {
-    if (bytes[at] !== R) continue
-    const first = bytes[at - 1] === R ? at - 1 : at
-    if (bytes[first + 1] === R && bytes[first - 1] === E && bytes[first + 2] === O && bytes[first + 3] === R) {
-      const before = bytes[first - 2]
-      if (before === QUOTE ? bytes[first + 4] === QUOTE : before === COLON || bytes[first - 3] === COLON) return true
-    }
+  for (let at = bytes.indexOf(R); at >= 0; at = bytes.indexOf(R, at + 1)) {
+    if (bytes[at + 1] !== R || bytes[at - 1] !== E || bytes[at + 2] !== O || bytes[at + 3] !== R) continue
+    const before = bytes[at - 2]
+    if (before === QUOTE ? bytes[at + 4] === QUOTE : before === COLON || bytes[at - 3] === COLON) return true
   }
   return false
 }
