@@ -13,7 +13,7 @@ export interface Load {
   key: string
   /** The format of the clients. */
   format: BenchFormat
-  /** With the prefix of its provider. What the provider knows: `bench` answers at once, `slow` waits before each chunk. */
+  /** With the prefix of its provider, or a combo. What the provider knows: `bench` answers at once, `slow` waits before each chunk. */
   model: string
   stream: boolean
   clients: number

@@ -12,18 +12,21 @@ export interface Used {
   rss: number
 }
 
-/** A process of the bench: where it listens, and what it has used. */
-export interface Participant {
+/** Where a process of the bench listens, and the key that its clients need. */
+interface Announcement {
   url: string
+  key?: string
+}
+
+/** A process of the bench, and what it has used. */
+export interface Participant extends Announcement {
   used(): Promise<Used>
   stop(): void
 }
 
 /** In the child: tells the runner where it listens, and what it has used whenever asked. */
-export function announce(server: Server): void {
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  process.send?.(`http://127.0.0.1:${port}`)
+export function announce(announcement: Announcement): void {
+  process.send?.(announcement)
   process.on('message', () => {
     const { user, system } = process.cpuUsage()
     const used: Used = { cpu: user + system, rss: process.memoryUsage.rss() }
@@ -31,15 +34,33 @@ export function announce(server: Server): void {
   })
 }
 
+/** The address of a server that listens on a port of this machine. */
+export function urlOf(server: Server): string {
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+}
+
+interface StartOptions {
+  cpu: number
+  env?: NodeJS.ProcessEnv
+  /** The program of the runtime; default: that of this process. */
+  runtime?: string
+}
+
 /** Starts a file of this folder, on a CPU of its own where the platform lets us choose. */
 export async function start(
   file: string,
-  { cpu, env = {} }: { cpu: number; env?: NodeJS.ProcessEnv },
+  { cpu, env = {}, runtime = process.execPath }: StartOptions,
 ): Promise<Participant> {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), { env: { ...process.env, ...env } })
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
+    env: { ...process.env, ...env },
+    execPath: runtime,
+    execArgv: [],
+  })
   pin(child.pid, cpu)
   process.once('exit', () => child.kill('SIGKILL'))
-  return { url: String(await answerOf(child)), used: () => ask(child), stop: () => void child.kill('SIGKILL') }
+  const announcement = (await answerOf(child)) as Announcement // its first message
+  return { ...announcement, used: () => ask(child), stop: () => void child.kill('SIGKILL') }
 }
 
 /** Keeps a process to one CPU, if there are two and `taskset` is here. */

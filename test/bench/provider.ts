@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { announce } from './process.ts'
+import { announce, urlOf } from './process.ts'
 
 const usage = { prompt_tokens: 19, completion_tokens: 30, total_tokens: 49 }
 const text = 'The quick brown fox jumps over the lazy dog, and the gateway passes every word of it on.'
@@ -71,4 +71,4 @@ const server = createServer({ noDelay: true }, (request, response) => {
     next()
   })
 })
-server.listen(0, '127.0.0.1', () => announce(server))
+server.listen(0, '127.0.0.1', () => announce({ url: urlOf(server) }))

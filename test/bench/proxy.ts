@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type Dispatcher, Pool } from 'undici'
-import { announce } from './process.ts'
+import { announce, urlOf } from './process.ts'
 
 /** The floor: passes bytes from one side to the other and looks at none of them. */
 const pool = new Pool(process.env.PROVIDER ?? '', { connections: 1024 })
@@ -34,4 +34,4 @@ const server = createServer({ noDelay: true }, (request, response) => {
   request.on('data', (part: Buffer) => parts.push(part))
   request.on('end', () => forward(request, response, Buffer.concat(parts)))
 })
-server.listen(0, '127.0.0.1', () => announce(server))
+server.listen(0, '127.0.0.1', () => announce({ url: urlOf(server) }))

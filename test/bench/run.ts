@@ -1,11 +1,16 @@
 /*
  * `npm run bench`: what the gateway adds to a call, as a multiple of a bare proxy. README.md says how to read it.
  */
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type BenchFormat, type Load, run } from './load.ts'
 import { type Participant, pin, start } from './process.ts'
-import { type Sample, table } from './table.ts'
+import { head, rows, type Sample } from './table.ts'
 
 const { values } = parseArgs({
   options: {
@@ -23,55 +28,117 @@ const WORDS = 100
 
 pin(process.pid, LOAD_CPU)
 const direct = await start('provider.ts', { cpu: LOAD_CPU })
-const env = { PROVIDER: direct.url }
-const proxy = await start('proxy.ts', { cpu: MEASURED_CPU, env })
-const gateway = await start('gateway.mjs', { cpu: MEASURED_CPU, env })
-const key = await (await fetch(`${gateway.url}/key`)).text()
+const store = await mkdtemp(join(tmpdir(), 'bench-store-'))
+const bun = fileURLToPath(new URL('../runtimes/node_modules/.bin/bun', import.meta.url))
 
-const ways: Record<string, Participant> = { direct, proxy, gateway }
-/** `client`: the format of the clients of the gateway; the others ask the provider in its own. */
-interface Suite extends Pick<Load, 'stream' | 'clients'> {
-  name: string
-  provider: BenchFormat
-  client: BenchFormat
-  model: 'bench' | 'slow'
-  /** What is counted of one answer. */
-  per: number
+/** What stands between clients and provider: the file of each, and what it is started with. */
+const servers = {
+  proxy: { file: 'proxy.ts' },
+  gateway: { file: 'gateway.mjs' },
+  fileGateway: { file: 'gateway.mjs', env: { STORE: store } },
+  bunProxy: { file: 'bun-proxy.mjs', runtime: bun },
+  bunGateway: { file: 'bun-gateway.mjs', runtime: bun },
+} as const
+type ServerName = keyof typeof servers
+
+const started = new Map<ServerName, Promise<Participant>>()
+
+/** Starts a server with the first suite that needs it. */
+function serverOf(name: ServerName): Promise<Participant> {
+  const { file, ...options } = { env: {}, ...servers[name] }
+  const env = { PROVIDER: direct.url, ...options.env }
+  const server = started.get(name) ?? start(file, { ...options, env, cpu: MEASURED_CPU })
+  started.set(name, server)
+  return server
 }
 
-const chat = { provider: 'chat', client: 'chat' } as const
-const toMessages = { provider: 'messages', client: 'chat' } as const
-const toChat = { provider: 'chat', client: 'messages' } as const
-const quick = { model: 'bench', stream: true, clients: 32, per: WORDS } as const
-const slow = { model: 'slow', stream: true, clients: 500, per: WORDS } as const
+interface Suite extends Pick<Load, 'model' | 'stream' | 'clients'> {
+  name: string
+  provider: BenchFormat
+  /** The format of the clients of the gateway; the others ask the provider in its own. */
+  client: BenchFormat
+  /** What is counted of one answer. */
+  per: number
+  proxy: ServerName
+  gateway: ServerName
+  /** How many times the CPU time of the proxy the gateway is to take at most. */
+  aim?: number
+}
+
+const onNode = { proxy: 'proxy', gateway: 'gateway' } as const
+const onBun = { proxy: 'bunProxy', gateway: 'bunGateway' } as const
+const chat = { provider: 'chat', client: 'chat', model: 'chat/bench' } as const
+const toMessages = { provider: 'messages', client: 'chat', model: 'messages/bench' } as const
+const toChat = { provider: 'chat', client: 'messages', model: 'chat/bench' } as const
+const json = { stream: false, clients: 32, per: 1 } as const
+const quick = { stream: true, clients: 32, per: WORDS } as const
+const many = { stream: true, clients: 64, per: WORDS } as const
+const slow = { stream: true, clients: 500, per: WORDS } as const
 const suites: Suite[] = [
-  { name: 'JSON answers, 32 clients', ...chat, ...quick, stream: false, per: 1 },
-  { name: `streams of ${WORDS} chunks, 32 clients`, ...chat, ...quick },
-  { name: `slow streams of ${WORDS} chunks, 500 clients`, ...chat, ...slow },
-  { name: `translated streams, Chat client, Messages provider, 32 clients`, ...toMessages, ...quick },
-  { name: `translated streams, Messages client, Chat provider, 32 clients`, ...toChat, ...quick },
-  { name: `translated slow streams, Chat client, Messages provider, 500 clients`, ...toMessages, ...slow },
-  { name: `translated slow streams, Messages client, Chat provider, 500 clients`, ...toChat, ...slow },
+  { name: 'JSON answers, 32 clients', ...onNode, ...chat, ...json, aim: 1.65 },
+  {
+    name: 'JSON answers, file store and combo, 32 clients',
+    ...onNode,
+    ...chat,
+    ...json,
+    gateway: 'fileGateway',
+    model: 'pair',
+  },
+  { name: `streams of ${WORDS} chunks, 32 clients`, ...onNode, ...chat, ...quick },
+  { name: `streams of ${WORDS} chunks, 64 clients`, ...onNode, ...chat, ...many, aim: 1 },
+  { name: `slow streams of ${WORDS} chunks, 500 clients`, ...onNode, ...chat, ...slow, model: 'chat/slow' },
+  {
+    name: `translated streams, Chat client, Messages provider, 32 clients`,
+    ...onNode,
+    ...toMessages,
+    ...quick,
+    aim: 1.25,
+  },
+  { name: `translated streams, Messages client, Chat provider, 32 clients`, ...onNode, ...toChat, ...quick, aim: 1.25 },
+  {
+    name: `translated slow streams, Chat client, Messages provider, 500 clients`,
+    ...onNode,
+    ...toMessages,
+    ...slow,
+    model: 'messages/slow',
+  },
+  {
+    name: `translated slow streams, Messages client, Chat provider, 500 clients`,
+    ...onNode,
+    ...toChat,
+    ...slow,
+    model: 'chat/slow',
+  },
+  { name: 'JSON answers on Bun, 32 clients', ...onBun, ...chat, ...json, aim: 1.5 },
+  { name: `streams of ${WORDS} chunks on Bun, 64 clients`, ...onBun, ...chat, ...many },
 ]
 
-for (const { name, per, provider, client, model, ...load } of suites.filter((suite) =>
-  suite.name.includes(values.only),
-)) {
+console.log(`Medians of ${rounds} rounds of ${seconds} s\n\n${head}`)
+for (const suite of suites.filter(({ name }) => name.includes(values.only))) {
+  const { name, aim } = suite
+  const isMissing = suite.proxy === 'bunProxy' && !existsSync(bun)
+  console.log(`${name}${isMissing ? ': left out, since test/runtimes is not installed (npm ci in that folder)' : ''}`)
+  if (!isMissing) console.log(rows(await samplesOf(suite), { floor: 'proxy', without: 'direct', aim }))
+}
+for (const server of [direct, ...(await Promise.all(started.values()))]) server.stop()
+await rm(store, { recursive: true, force: true })
+
+/** Measures the ways to the provider by turns; the first round warms them up. */
+async function samplesOf({ proxy, gateway, per, provider, client, ...load }: Suite): Promise<Sample[]> {
+  const ways = { direct, proxy: await serverOf(proxy), gateway: await serverOf(gateway) }
   const samples: Sample[] = []
   for (let round = -1; round < rounds; round++) {
-    for (const [way, participant] of Object.entries(ways)) {
-      const before = await participant.used()
+    for (const [way, { url, key = 'none', used }] of Object.entries(ways)) {
+      const before = await used()
       const start = performance.now()
-      const format = way === 'gateway' ? client : provider
-      const running = run({ url: participant.url, key, seconds, format, model: `${provider}/${model}`, ...load })
-      const { rss } = await setTimeout((seconds * 1_000) / 2).then(participant.used) // while all are at it
+      const running = run({ ...load, url, key, seconds, format: way === 'gateway' ? client : provider })
+      const { rss } = await setTimeout((seconds * 1_000) / 2).then(used) // while all are at it
       const times = await running
       const took = (performance.now() - start) / 1_000
-      const { cpu } = await participant.used()
+      const { cpu } = await used()
       const units = times.length * per
       if (round >= 0) samples.push({ way, perSecond: units / took, times, cpuPerUnit: (cpu - before.cpu) / units, rss })
     }
   }
-  console.log(`\n${name}, median of ${rounds} rounds\n\n${table(samples, { floor: 'proxy', without: 'direct' })}`)
+  return samples
 }
-for (const participant of Object.values(ways)) participant.stop()

@@ -7,11 +7,23 @@ export interface Sample {
   rss: number
 }
 
+interface RowsOptions {
+  /** The way that CPU time and memory are compared with. */
+  floor: string
+  /** The way that has nothing in between. */
+  without: string
+  /** What the ratio of the CPU time of the gateway is to be at most. */
+  aim: number | undefined
+}
+
+/** The head of the table. */
+export const head = line(['', 'per second', 'p50 ms', 'p99 ms', 'CPU us', 'ratio', 'at most', 'MiB', 'ratio'])
+
 /**
- * Medians of the samples by way. CPU and memory are compared with those of `floor` in the same round, since the machine is not as fast in
- * each; `without` is the way that has nothing in between.
+ * The rows of a suite: medians of its samples, by way. CPU and memory are compared with those of the floor in the same round, since the
+ * machine is not as fast in each.
  */
-export function table(samples: readonly Sample[], { floor, without }: { floor: string; without: string }): string {
+export function rows(samples: readonly Sample[], { floor, without, aim }: RowsOptions): string {
   const all = (way: string, figure: (sample: Sample) => number) =>
     samples.filter((sample) => sample.way === way).map(figure)
   const of = (way: string, figure: (sample: Sample) => number) => median(all(way, figure))
@@ -19,21 +31,30 @@ export function table(samples: readonly Sample[], { floor, without }: { floor: s
     const floors = all(floor, figure)
     return median(all(way, figure).map((value, round) => value / (floors[round] ?? Number.NaN)))
   }
-  const rows = [...new Set(samples.map(({ way }) => way))].map((way) => {
-    return [
-      way,
-      of(way, (sample) => sample.perSecond).toFixed(0),
-      of(way, (sample) => quantile(sample.times, 0.5)).toFixed(2),
-      of(way, (sample) => quantile(sample.times, 0.99)).toFixed(2),
-      way === without ? '' : of(way, (sample) => sample.cpuPerUnit).toFixed(1),
-      way === without ? '' : ratio(way, (sample) => sample.cpuPerUnit).toFixed(2),
-      way === without ? '' : (of(way, (sample) => sample.rss) / 2 ** 20).toFixed(0),
-      way === without ? '' : ratio(way, (sample) => sample.rss).toFixed(2),
-    ]
-  })
-  return [['', 'per second', 'p50 ms', 'p99 ms', 'CPU us', 'ratio', 'MiB', 'ratio'], ...rows]
-    .map((cells) => cells.map((cell, at) => (at === 0 ? cell.padEnd(10) : cell.padStart(12))).join(''))
+  const ways = [...new Set(samples.map(({ way }) => way))]
+  return ways
+    .map((way) => {
+      const measured = [
+        of(way, (sample) => sample.perSecond).toFixed(0),
+        of(way, (sample) => quantile(sample.times, 0.5)).toFixed(2),
+        of(way, (sample) => quantile(sample.times, 0.99)).toFixed(2),
+      ]
+      if (way === without) return line([`  ${way}`, ...measured])
+      return line([
+        `  ${way}`,
+        ...measured,
+        of(way, (sample) => sample.cpuPerUnit).toFixed(1),
+        ratio(way, (sample) => sample.cpuPerUnit).toFixed(2),
+        way === floor ? '' : (aim?.toFixed(2) ?? ''),
+        (of(way, (sample) => sample.rss) / 2 ** 20).toFixed(0),
+        ratio(way, (sample) => sample.rss).toFixed(2),
+      ])
+    })
     .join('\n')
+}
+
+function line(cells: readonly string[]): string {
+  return cells.map((cell, at) => (at === 0 ? cell.padEnd(12) : cell.padStart(11))).join('')
 }
 
 const median = (values: number[]) => quantile(values, 0.5)
