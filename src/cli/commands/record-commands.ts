@@ -1,4 +1,5 @@
 import type { Client } from '../../client/client.ts'
+import { wireFormats } from '../../lib/unions.ts'
 import type { ShownConnection } from '../../management/connections.ts'
 import type { ShownKey } from '../../management/keys.ts'
 import type { Warned } from '../../management/warnings.ts'
@@ -141,7 +142,7 @@ const account = {
   'shares-prefix': flag('sharesPrefix', true, 'Allows a prefix that is a name of another provider'),
   'no-shares-prefix': flag('sharesPrefix', false, 'Allows none'),
   model: texts('enabledModels', 'gpt-5-mini', 'A model to list; several times for more; without it all'),
-  format: text('format', 'openai-chat', 'openai-chat, openai-responses, anthropic-messages or gemini'),
+  format: text('format', 'openai-chat', `One of ${wireFormats.join(', ')}`),
   priority: number('priority', 'priority', 'Lower comes first, none comes last'),
   active,
   paused,
