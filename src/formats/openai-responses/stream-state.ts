@@ -100,6 +100,7 @@ export function createResponseStreamState(): StreamState {
           throw gatewayError('UPSTREAM_CUT', { message: BEGUN_ANEW })
         return
       case 'response.completed':
+        starts.complete() // a stream without content is looked at again from its beginning when it is passed on
         state.started ||= !Array.isArray(response.output) || response.output.some(hasContent)
         state.ended = state.closed = true
         return

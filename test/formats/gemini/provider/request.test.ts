@@ -20,7 +20,8 @@ path('a model name stays within its path segment', () => {
   const pathOf = (model: string) => geminiTranslator.writeRequest(EMPTY, { ...target, model }).path
   assert.is(pathOf('models/gemini-2.5-flash'), '/models/gemini-2.5-flash:generateContent')
   assert.is(pathOf('tunedModels/x'), '/tunedModels/x:generateContent')
-  assert.is(pathOf('../../v1/x?key=a#b'), '/models/..%2F..%2Fv1%2Fx%3Fkey%3Da%23b:generateContent')
+  assert.is(pathOf('a/b?key=a#b'), '/models/a%2Fb%3Fkey%3Da%23b:generateContent')
+  assert.throws(() => pathOf('../../v1/x?key=a#b'), /cannot stand in the path/)
 })
 
 const options = suite('options written for a Gemini provider')
