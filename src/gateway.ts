@@ -257,7 +257,7 @@ export function createGatewayWith(
 /** Refuses a request while as many are under way as may be at once. */
 const limitConcurrency =
   (inFlight: InFlight, max: number): RequestStep =>
-  async (_, next) => {
+  (_, next) => {
     if (inFlight.size > max) throw gatewayError('TOO_BUSY', { headers: { 'retry-after': '1' } })
     return next()
   }

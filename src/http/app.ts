@@ -8,7 +8,7 @@ import { managementErrorReply, modelsErrorReply } from './error-reply.ts'
 import type { AnswerHealth } from './health-check.ts'
 import { withModelsFolder } from './model-routes.ts'
 import { jsonReply } from './reply.ts'
-import { createRouter, type HttpRoute } from './router.ts'
+import { createRouter, type FoundRoute, type HttpRoute } from './router.ts'
 
 /** The gateway over HTTP: `undefined` for a path that is not the gateway's, otherwise a reply. Never rejects. */
 export type App = (exchange: Exchange) => Promise<Reply | undefined>
@@ -20,6 +20,13 @@ interface AppRequest {
   readonly path: string
   /** The client key that it carries; known after the step that checks it. */
   key: PresentedKey | undefined
+  /** Of a request to a model endpoint. */
+  log: RequestLog | undefined
+}
+
+/** A request whose route was looked up. */
+interface RoutedAppRequest extends AppRequest {
+  readonly route: FoundRoute
 }
 
 /** One step on the way of a request: it replies by itself, or calls `next` for the rest of the way. */
@@ -59,6 +66,12 @@ export function createApp(options: AppOptions): App {
   const models = createRouter(options.modelRoutes)
   const pages = forPagesOf(allowedOrigins)
 
+  /** The steps after the client key, and the route last. */
+  const runRoute = afterKey.reduceRight<(request: RoutedAppRequest) => Promise<Reply>>(
+    (next, step) => (request) => step(request, () => next(request)),
+    ({ route, exchange, key, log }) => route.run({ exchange, key, log }),
+  )
+
   /** Looks the route up, checks the client key, and runs the route. What goes wrong is a reply in the client's format. */
   async function serveModels(request: AppRequest): Promise<Reply> {
     const { exchange } = request
@@ -72,7 +85,7 @@ export function createApp(options: AppOptions): App {
         admit()
         void resume?.(exchange)
       }
-      const reply = await within(afterKey, request, () => route.run({ exchange, key: request.key, log }))
+      const reply = await runRoute({ ...request, route, log })
       if (log && !isByteStream(reply.body)) log.replied(reply.status)
       return identified(reply, log)
     } catch (error) {
@@ -101,14 +114,10 @@ export function createApp(options: AppOptions): App {
     const path = below(basePath, exchange.path)
     const area = path === undefined ? undefined : areaOf(path)
     if (path === undefined || area === undefined) return NOT_OURS
-    const replying = areas[area]({ exchange, path, key: undefined })
+    const replying = areas[area]({ exchange, path, key: undefined, log: undefined })
     return exchange.method === 'HEAD' ? replying.then(withoutBody) : replying
   }
 }
-
-/** Runs the rest of the way within steps, the first outermost. */
-const within = (steps: readonly Step[], request: AppRequest, rest: () => Promise<Reply>): Promise<Reply> =>
-  steps.reduceRight<() => Promise<Reply>>((next, step) => () => step(request, next), rest)()
 
 /** The reply with the id of its request. */
 function identified(reply: Reply, log: RequestLog | undefined): Reply {

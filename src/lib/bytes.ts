@@ -104,24 +104,35 @@ export const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.g
 export function createFinder(texts: readonly string[]): (bytes: Uint8Array) => boolean {
   const needles = texts.map((text) => {
     const bytes = encodeUtf8(text)
-    return { bytes, at: rarestIn(bytes) }
+    return { bytes, at: rarestIn(bytes), seenAt: 0 }
   })
   return (bytes) => needles.some((needle) => isIn(bytes, needle))
 }
 
 interface Needle {
   bytes: Uint8Array
+  /** The place of its rarest byte within it. */
   at: number
+  /** Where it was found last: texts that are like each other have it at the same place. */
+  seenAt: number
 }
 
-function isIn(haystack: Uint8Array, { bytes, at }: Needle): boolean {
+function isIn(haystack: Uint8Array, needle: Needle): boolean {
+  const { bytes, at } = needle
+  if (isAt(haystack, needle.seenAt, bytes)) return true
   const rarest = bytes[at] ?? 0
   for (let found = haystack.indexOf(rarest); found !== -1; found = haystack.indexOf(rarest, found + 1)) {
-    let same = 0
-    while (same < bytes.length && haystack[found - at + same] === bytes[same]) same++
-    if (same === bytes.length) return true
+    if (!isAt(haystack, found - at, bytes)) continue
+    needle.seenAt = found - at
+    return true
   }
   return false
+}
+
+function isAt(haystack: Uint8Array, place: number, bytes: Uint8Array): boolean {
+  let same = 0
+  while (same < bytes.length && haystack[place + same] === bytes[same]) same++
+  return same === bytes.length
 }
 
 /** The most frequent bytes of prose and JSON, in order; all others are rarer. */

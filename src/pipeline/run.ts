@@ -50,8 +50,12 @@ async function nextAttempt(
   { isHedge } = { isHedge: false },
 ): Promise<Attempt | undefined> {
   for (let target = await targets.next({ isHedge }); target; target = await targets.next({ isHedge })) {
-    const codec = await encode(request, target.route.target).catch((error) => targets.refused(target, error))
-    if (codec && targets.begin(target, { isHedge })) return new Attempt(request, target, codec)
+    try {
+      const codec = await encode(request, target.route.target)
+      if (targets.begin(target, { isHedge })) return new Attempt(request, target, codec)
+    } catch (error) {
+      targets.refused(target, error)
+    }
   }
   return undefined
 }

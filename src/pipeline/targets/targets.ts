@@ -99,7 +99,7 @@ export class Targets {
   }
 
   /** The target's format cannot carry the request: it is passed over. Throws the error if it says something else. */
-  refused({ route, permit }: Target, error: unknown): undefined {
+  refused({ route, permit }: Target, error: unknown): void {
     permit.drop()
     if (!isGatewayError(error, 'INVALID_REQUEST') && !isGatewayError(error, 'FORMAT_MISMATCH')) throw error
     this.#request.log.skipped(route, 'format')
