@@ -3,6 +3,7 @@ import { checkSize, encodeUtf8, readAll } from '../lib/bytes.ts'
 import { type ByteStream, type Exchange, isByteStream, type Reply, type UpstreamFetch } from '../lib/exchange.ts'
 import { bodyOf } from '../lib/fetch-call.ts'
 import { isObject } from '../lib/json.ts'
+import { scopeOfClient } from '../lib/scope.ts'
 import type { App } from './app.ts'
 import { managementErrorReply } from './error-reply.ts'
 
@@ -168,13 +169,9 @@ function readBody(request: Request, maxBytes: number, holdsRefused: boolean): Pr
 
 /** Rejects when the client disconnects, even where the platform then does not end the read of the body. */
 function readUnlessClientLeaves(reading: Promise<Uint8Array>, request: Request, body: ByteStream): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const stopListening = onAbort(request, () => {
-      reject(gatewayError('CLIENT_CLOSED_REQUEST'))
-      body.cancel(request.signal.reason)
-    })
-    reading.then(resolve, reject).finally(stopListening)
-  })
+  const { scope, close } = scopeOfClient({ onAbort: (listener) => onAbort(request, listener) })
+  scope.add(() => body.cancel(request.signal.reason))
+  return scope.race(reading).finally(close)
 }
 
 function notRead({ signal }: Request, cause: unknown): never {

@@ -1,7 +1,7 @@
-import { gatewayError } from '../errors.ts'
 import type { ModelListFormat } from '../formats/model-list.ts'
-import type { Exchange, PendingAnswer, UpstreamFetch } from '../lib/exchange.ts'
+import type { Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import { startCall } from '../lib/fetch-call.ts'
+import { scopeOfClient } from '../lib/scope.ts'
 import type { Listing } from '../listing/listing.ts'
 import type { Kind } from '../types.ts'
 import { callerFormat } from './caller-format.ts'
@@ -88,22 +88,16 @@ async function whileClientWaits<T>(
   fetch: UpstreamFetch,
   work: (fetch: UpstreamFetch) => Promise<T>,
 ): Promise<T> {
-  const calls = new Set<PendingAnswer>()
-  let hasLeft = false
-  const stopListening = exchange.onAbort(() => {
-    hasLeft = true
-    for (const call of calls) call.cancel(gatewayError('CLIENT_CLOSED_REQUEST'))
-  })
+  const { scope, close } = scopeOfClient(exchange)
   const plain: UpstreamFetch = (input, init) => fetch(input, init)
   plain.raw = (call) => {
     const pending = startCall(fetch, call)
-    calls.add(pending)
-    if (hasLeft) pending.cancel(gatewayError('CLIENT_CLOSED_REQUEST'))
+    scope.add((reason) => pending.cancel(reason))
     return pending
   }
   try {
     return await work(plain)
   } finally {
-    stopListening()
+    close()
   }
 }

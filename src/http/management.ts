@@ -3,6 +3,7 @@ import { encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream, Exchange, Reply } from '../lib/exchange.ts'
 import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
 import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
+import { scopeOfClient } from '../lib/scope.ts'
 import { type BodyLimits, timedBody } from '../lib/timed-body.ts'
 import { VERSION } from '../lib/version.ts'
 import type { Pushes } from '../management/cloud-pushes.ts'
@@ -146,10 +147,8 @@ export async function readJsonBody(exchange: Exchange, limits: BodyLimits): Prom
 
 /** Rejects as soon as the client disconnects, since not every platform then ends the read of the body. */
 function unlessClientLeaves<T>(exchange: Exchange, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stopListening = exchange.onAbort(() => reject(gatewayError('CLIENT_CLOSED_REQUEST')))
-    work.then(resolve, reject).finally(stopListening)
-  })
+  const { scope, close } = scopeOfClient(exchange)
+  return scope.race(work).finally(close)
 }
 
 /** How many elements are written at once, which takes less than a millisecond. */

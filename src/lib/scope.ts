@@ -1,3 +1,6 @@
+import { gatewayError } from '../errors.ts'
+import type { Exchange } from './exchange.ts'
+
 /** Ends what is under way: a call, a timer, a wait. */
 export type Cancel = (reason: unknown) => void
 
@@ -53,4 +56,10 @@ export class Scope {
     this.#end = { reason }
     for (const cancel of this.#cancels.splice(0)) cancel(reason)
   }
+}
+
+/** The scope of work for a client, which ends when the client leaves. `close` must be called when the work is done. */
+export function scopeOfClient(exchange: Pick<Exchange, 'onAbort'>): { scope: Scope; close(): void } {
+  const scope = new Scope()
+  return { scope, close: exchange.onAbort(() => scope.end(gatewayError('CLIENT_CLOSED_REQUEST'))) }
 }

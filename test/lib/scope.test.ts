@@ -1,0 +1,63 @@
+import { Scope, scopeOfClient } from '../../src/lib/scope.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the scope of some work')
+
+const REASON = new Error('it is over')
+
+const rejection = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => assert.unreachable('It has not rejected.'),
+    (reason: unknown) => reason,
+  )
+
+test('all that was added to a scope is cancelled once, in order, when it ends; what was removed is not', () => {
+  const cancelled: string[] = []
+  const scope = new Scope()
+  const gone = () => cancelled.push('gone')
+  scope.add((reason) => cancelled.push(`first ${reason === REASON}`))
+  scope.add(gone)
+  scope.add(() => cancelled.push('second'))
+  scope.remove(gone)
+  scope.end(REASON)
+  scope.end(new Error('again'))
+  assert.equal(cancelled, ['first true', 'second'])
+  assert.equal([scope.hasEnded, scope.reason === REASON], [true, true])
+})
+
+test('what is added to a scope that has ended is cancelled at once', () => {
+  const scope = new Scope()
+  scope.end(REASON)
+  const reasons: unknown[] = []
+  scope.add((reason) => reasons.push(reason))
+  assert.is(reasons[0], REASON)
+})
+
+test('a race in a scope has the result or the failure of its work, and rejects with the reason when the scope ends first', async () => {
+  const scope = new Scope()
+  assert.is(await scope.race(Promise.resolve(1)), 1)
+  assert.is(await rejection(scope.race(Promise.reject(REASON))), REASON)
+  const waiting = scope.race(new Promise(() => {}))
+  scope.end(REASON)
+  assert.is(await rejection(waiting), REASON)
+  assert.is(await rejection(scope.race(Promise.resolve(2))), REASON)
+})
+
+test('the scope of a client ends when the client leaves, and not after it was closed', async () => {
+  let leave = () => {}
+  const exchange = {
+    onAbort(listener: () => void) {
+      leave = listener
+      return () => {
+        leave = () => {}
+      }
+    },
+  }
+  const { scope } = scopeOfClient(exchange)
+  leave()
+  assert.is(Object(scope.reason).code, 'CLIENT_CLOSED_REQUEST')
+  const closed = scopeOfClient(exchange)
+  closed.close()
+  leave()
+  assert.is(closed.scope.hasEnded, false)
+})
