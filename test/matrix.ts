@@ -1,4 +1,4 @@
-/** The stores by runtime: the table in README.md, and what the tests run the conformance suite of. */
+/** The stores by runtime: the table in adapters/storage/README.md, and what the tests run the conformance suite of. */
 
 /** By runtime, the test that runs its stores. */
 export const RUNTIMES = {
@@ -14,7 +14,7 @@ export const RUNTIMES = {
 export type Runtime = keyof typeof RUNTIMES
 
 export interface StoreRow {
-  /** Its section in adapters/storage/README.md. */
+  /** Its section in that README. */
   section: string
   /** By runtime, what it is opened with there. */
   cells: Partial<Record<Runtime, string>>
@@ -96,7 +96,7 @@ export const storesIn = (runtime: Runtime): string[] =>
 export function matrixTable(): string {
   const runtimes = Object.keys(RUNTIMES) as Runtime[] // as they are written above
   const rows = Object.entries(STORES).map(([name, { section, cells, promises }]) => [
-    `[${name}](adapters/storage/README.md${section})`,
+    `[${name}](${section})`,
     ...runtimes.map((runtime) => (cells[runtime] === name ? 'yes' : (cells[runtime] ?? ''))),
     promises,
   ])
