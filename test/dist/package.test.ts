@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
+import { readPages } from '../docs/pages.ts'
 import { assert, suite } from '../support/suite.ts'
 import { built, manifest, root } from './built.ts'
 
@@ -60,7 +61,7 @@ test('the package divides its code into at most 70 modules, as each takes its ti
 test('the package holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
   const names = await packed(tarball)
   const known =
-    /^(?:dist\/|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|package\.json$|LICENSE$|(?:(?:adapters\/storage|src\/(?:cloud|formats|routing))\/)?[A-Z]+\.md$)/
+    /^(?:dist\/|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|package\.json$|LICENSE$|(?:(?:adapters\/storage|examples|src(?:\/[a-z]+)?)\/)?[A-Z]+\.md$)/
   assert.equal(
     names.filter((name) => !known.test(name)),
     [],
@@ -84,23 +85,26 @@ test('the package holds nothing that a run of an example leaves in its folder', 
   assert.equal(names, ['examples/fastify/server.mjs'])
 })
 
-test('the package has every example in a table of its README', async () => {
-  const readme = await readFile(join(root, 'README.md'), 'utf8')
-  const listed = [...readme.matchAll(/^\| \[[^\]]+\]\(examples\/([\w-]+)\//gm)].map(([, name]) => name)
-  assert.equal(listed.toSorted(), (await readdir(join(root, 'examples'))).toSorted())
+test('the package has every example in the table of its page', async () => {
+  const page = await readFile(join(root, 'examples/README.md'), 'utf8')
+  const listed = [...page.matchAll(/^\| \[[^\]]+\]\(([\w-]+)\//gm)].map(([, name]) => name)
+  const entries = await readdir(join(root, 'examples'), { withFileTypes: true })
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  assert.equal(listed.toSorted(), folders.toSorted())
 })
 
-test('the package contains every file that its README links to', async ({ tarball }) => {
+test('the package contains every page of its documentation, and whatever these lead to', async ({ tarball }) => {
   const names = await packed(tarball)
-  const { stdout: readme } = await execute('tar', ['-xzOf', tarball, 'package/README.md'])
-  const links = [...readme.matchAll(/\]\(([^)#]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(
-    ([, inline, named]) => inline ?? named ?? '',
+  const pages = readPages().filter(({ path }) => names.includes(path))
+  for (const path of ['README.md', 'SECURITY.md', 'src/OPTIONS.md', 'src/routing/FAILURES.md', 'examples/README.md'])
+    assert.ok(
+      pages.some((page) => page.path === path),
+      path,
+    )
+  const missing = pages.flatMap(({ path: from, links }) =>
+    links.filter(({ path }) => !names.includes(path)).map(({ path }) => `${from} -> ${path}`),
   )
-  assert.ok(links.includes('SECURITY.md') && links.includes('examples/node/server.mjs'))
-  assert.equal(
-    links.filter((link) => !link.startsWith('https:') && !names.includes(link)),
-    [],
-  )
+  assert.equal(missing, [])
 })
 
 async function packed(tarball: string): Promise<string[]> {

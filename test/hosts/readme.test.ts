@@ -3,7 +3,7 @@ import { assert, suite } from '../support/suite.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
-/** By how its block in the README begins, the app of a framework. */
+/** By how its block in examples/README.md begins, the app of a framework. */
 const apps = {
   Next: 'next/app/ai/[...path]/route.js',
   SvelteKit: 'sveltekit/src/routes/ai/[...path]/+server.js',
@@ -15,7 +15,16 @@ const apps = {
   'AWS Lambda': 'apps/lambda.mjs',
 }
 
-const [, section = ''] = /### Web frameworks\n(.*?)\n## /s.exec(read('../../README.md')) ?? []
+/** The same, of apps that listen in another way than the block: only the line that mounts the gateway is compared. */
+const mounts = {
+  'Hono on Node': ['apps/hono.mjs'],
+  'Hono on Deno': ['apps/hono-deno.mjs'],
+  'NestJS on Express': ['apps/nest-express.mjs'],
+  'h3 1': ['apps/h3-1.mjs', 'apps/h3-2.mjs'],
+  Elysia: ['apps/elysia.mjs'],
+}
+
+const [, section = ''] = /## Web frameworks\n(.*)/s.exec(read('../../examples/README.md')) ?? []
 
 /** The lines of code, without what leads in and comments. */
 const linesOf = (code: string) =>
@@ -24,14 +33,37 @@ const linesOf = (code: string) =>
     .map((line) => line.replace(/(?:^|\s)\/\/ .*$/, '').trim())
     .filter((line) => line !== '')
 
-const test = suite('the code for web frameworks in the README')
+/** The lines of the block that begins with this name. */
+function blockOf(name: string): string[] {
+  const start = section.indexOf(`\`\`\`js\n// ${name}`)
+  assert.ok(start >= 0, 'the page has a block')
+  const lines = linesOf(section.slice(start + 6, section.indexOf('\n```', start)))
+  assert.ok(lines.length > 0)
+  return lines
+}
+
+const test = suite('the code for web frameworks in examples/README.md')
 
 for (const [name, app] of Object.entries(apps))
-  test(`the code for web frameworks in the README is that of the tests: ${name}`, () => {
-    const start = section.indexOf(`\`\`\`js\n// ${name}`)
-    assert.ok(start >= 0, 'the README has a block')
-    const lines = linesOf(section.slice(start + 6, section.indexOf('\n```', start)))
-    assert.ok(lines.length > 0)
+  test(`the code for web frameworks in examples/README.md is that of the tests: ${name}`, () => {
+    const lines = blockOf(name)
     const tested = linesOf(read(app))
     for (const line of lines) assert.ok(tested.includes(line), `not in ${app}: ${line}`)
   })
+
+for (const [name, paths] of Object.entries(mounts))
+  test(`the code for web frameworks in examples/README.md mounts as the tests do: ${name}`, () => {
+    const tested = paths.map(read).join('')
+    const lines = blockOf(name).filter((line) => line.includes('gateway'))
+    assert.ok(lines.length > 0)
+    for (const line of lines) assert.ok(tested.includes(line.replace(/^app/, '')), `not in ${paths}: ${line}`)
+  })
+
+test('the code for web frameworks in examples/README.md has no block that nothing tests', () => {
+  const titles = [...section.matchAll(/```js\n\/\/ (.*)/g)].map(([, title = '']) => title)
+  const known = ['gateway.js', ...Object.keys(apps), ...Object.keys(mounts)]
+  assert.equal(
+    titles.filter((title) => !known.some((name) => title.startsWith(name))),
+    [],
+  )
+})

@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** A fenced block of code. */
+export interface Block {
+  /** Its page and line, for messages. */
+  place: string
+  page: string
+  language: string
+  code: string
+  /** The comment directly before it, such as `not run: needs an account`. */
+  note: string | undefined
+}
+
+export interface Page {
+  /** From the root of the repository, with slashes. */
+  path: string
+  text: string
+  bytes: number
+  blocks: Block[]
+  /** Where it leads to within the repository: the path from the root, and the anchor, which may be empty. */
+  links: { path: string; anchor: string }[]
+  /** The anchors of its headings, as GitHub makes them. */
+  anchors: string[]
+}
+
+const FENCE = /^(?:<!-- (.*) -->\n\n?)?```(\w*)\n([\s\S]*?)^```$/gm
+
+/** Every page of documentation in the repository. */
+export function readPages(): Page[] {
+  return markdownFiles(root).map((file) => {
+    const path = relative(root, file).split(sep).join('/')
+    const text = readFileSync(file, 'utf8')
+    const prose = text.replace(FENCE, '')
+    const targets = [...prose.matchAll(/\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$/gm)].map(
+      ([, inline, named]) => inline ?? named,
+    )
+    return {
+      path,
+      text,
+      bytes: Buffer.byteLength(text),
+      blocks: [...text.matchAll(FENCE)].map(({ 1: note, 2: language = '', 3: code = '', index }) => {
+        const line = text.slice(0, index).split('\n').length
+        return { place: `${path}:${line}`, page: path, language, code, note }
+      }),
+      links: targets
+        .filter((target) => target !== undefined && !/^https?:/.test(target))
+        .map((target = '') => {
+          const [file = '', anchor = ''] = target.split('#')
+          return { path: file === '' ? path : join(dirname(path), file).split(sep).join('/'), anchor }
+        }),
+      anchors: [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)),
+    }
+  })
+}
+
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-')
+
+function markdownFiles(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isFile()) return entry.name.endsWith('.md') ? [path] : []
+    return entry.isDirectory() && !/^(?:node_modules|dist.*|\..*)$/.test(entry.name) ? markdownFiles(path) : []
+  })
+}

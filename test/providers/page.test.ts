@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { assert, suite } from '../support/suite.ts'
+import { prefixesOf, providerTable, servesChats } from './page.ts'
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+const test = suite('the page of the providers')
+
+test('the page of the providers has a row for each provider of the catalog that answers chats', () => {
+  const [table] = /^\| Prefix [\s\S]*?(?=\n\n)/m.exec(read('src/providers/README.md')) ?? []
+  assert.is(table, providerTable(defaultCatalog))
+})
+
+test('the front page names the prefix of each provider of the catalog that answers chats, and no other', () => {
+  const [, section = ''] = /## Providers\n([\s\S]*?)\n## /.exec(read('README.md')) ?? []
+  const named = [...section.matchAll(/`([\w-]+)\/`/g)].map(([, prefix]) => prefix)
+  const all = Object.entries(defaultCatalog).filter(([, definition]) => servesChats(definition))
+  assert.equal(named.sort(), all.map(([id, definition]) => prefixesOf(id, definition)[0]).sort())
+})

@@ -1,0 +1,47 @@
+import { catalogAliasOf } from '../../src/providers/names.ts'
+import type { Catalog, CatalogProvider } from '../../src/types.ts'
+
+/** How each format is called in the table. */
+const FORMATS = {
+  'openai-chat': 'Chat Completions',
+  'openai-responses': 'Responses',
+  'anthropic-messages': 'Messages',
+  gemini: 'Gemini',
+  'bedrock-converse': 'Converse',
+}
+
+/** The table of src/providers/README.md: every provider of the catalog that answers chats, by the prefix of its models. */
+export function providerTable(catalog: Catalog): string {
+  const rows = Object.entries(catalog)
+    .filter(([, definition]) => servesChats(definition))
+    .map(([id, definition]): [string, string, string] => {
+      return [
+        prefixesOf(id, definition)
+          .map((prefix) => `\`${prefix}/\``)
+          .join(', '),
+        definition.name ?? id,
+        formatsOf(definition),
+      ]
+    })
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return table([['Prefix', 'Provider', 'Asked as'], ...rows])
+}
+
+/** What the models of a provider begin with, without the slash: first as they are listed. */
+export function prefixesOf(id: string, definition: CatalogProvider): string[] {
+  const alias = catalogAliasOf(id, definition)
+  return alias === id ? [id] : [alias, id]
+}
+
+export const servesChats = ({ serviceKinds = ['llm'] }: CatalogProvider) => serviceKinds.includes('llm')
+
+function formatsOf({ format = 'openai-chat', formats = {}, alsoSpeaks = [] }: CatalogProvider): string {
+  const all = new Set([format, ...alsoSpeaks, ...Object.values(formats)])
+  return [...all].map((one) => FORMATS[one]).join(', ')
+}
+
+function table([head = [], ...body]: string[][]): string {
+  const widths = head.map((_, at) => Math.max(...[head, ...body].map((row) => row[at]?.length ?? 0)))
+  const line = (row: string[]) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
+}
