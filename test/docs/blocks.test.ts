@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
+import { assert, suite } from '../support/suite.ts'
+import { type Block, readPages } from './pages.ts'
+import { syntaxErrors, typeErrors } from './types.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const blocks = readPages().flatMap((page) => page.blocks)
+
+/** By page, the test that runs its blocks, in which language. One that it does not run has a comment `not run: …` before it. */
+const RUNS: [page: RegExp, languages: string[], test: string][] = [
+  [/^README\.md$/, ['js', 'sh'], 'test/docs/front-page.test.ts'],
+  [
+    /^src\/(?:cli|management|providers|routing|sync)\/README\.md$/,
+    ['json', 'sh', 'yaml'],
+    'test/docs/commands.test.ts',
+  ],
+  [/^examples\/README\.md$/, ['js'], 'test/hosts/readme.test.ts'],
+  [/^examples\/local\/README\.md$/, ['js', 'sh', 'yaml'], 'test/cli/local-recipes.test.ts'],
+  [/^examples\/tools\/README\.md$/, ['json', 'sh', 'toml', 'yaml'], 'test/tools/recipes.test.ts'],
+  [/^examples\/(?:bun|deno|node)\/README\.md$/, ['sh'], 'test/examples/alone.test.ts'],
+  [/^examples\/(?:express|fastify|hono)\/README\.md$/, ['sh'], 'test/examples/mounted.test.ts'],
+  [/^examples\/(?:browser|cloud|cloudflare|msw|next|postgres|redis)\/README\.md$/, ['sh'], 'test/examples/'],
+]
+
+const isLeftOut = ({ note }: Block) => /^not run: \S/.test(note ?? '')
+/** The languages that need no run: what they say is checked in place. */
+const READ: Record<string, (text: string) => unknown> = { json: JSON.parse, yaml: parse, text: String }
+
+const test = suite('the code in the documentation')
+
+test('each block of code is run by a test, or checked as it is, or says why it is not', () => {
+  assert.ok(blocks.length > 70, `only ${blocks.length} blocks were found`)
+  const unknown = blocks.filter((block) => {
+    const isRun = RUNS.some(([page, languages]) => page.test(block.page) && languages.includes(block.language))
+    return !isRun && !isLeftOut(block) && block.language !== 'ts' && !Object.hasOwn(READ, block.language)
+  })
+  assert.equal(
+    unknown.map(({ place, language }) => `${place}: nothing runs this ${language || 'block without a language'}`),
+    [],
+  )
+  for (const [, , path] of RUNS) assert.ok(existsSync(root + path), path)
+})
+
+test('each comment before a block says why it is not run', () => {
+  const odd = blocks.filter((block) => block.note !== undefined && !isLeftOut(block))
+  assert.equal(
+    odd.map(({ place, note }) => `${place}: ${note}`),
+    [],
+  )
+})
+
+test('each block of data can be read', () => {
+  const broken = blocks.flatMap(({ place, language, code }) => {
+    try {
+      READ[language]?.(code)
+      return []
+    } catch (error) {
+      return [`${place}: ${error}`]
+    }
+  })
+  assert.equal(broken, [])
+})
+
+test('each block of JavaScript can be parsed', () => {
+  assert.equal(blocks.filter(({ language }) => language === 'js').flatMap(syntaxErrors), [])
+})
+
+test('each block of TypeScript compiles in strict mode', async () => {
+  const typed = blocks.filter((block) => block.language === 'ts' && !isLeftOut(block))
+  assert.ok(typed.length > 10, `only ${typed.length} blocks were found`)
+  assert.equal(await typeErrors(typed), [])
+})

@@ -1,0 +1,17 @@
+/* The names that blocks of TypeScript in the documentation take from the text around them. */
+
+import type { Anthropic as AnthropicClient } from '@anthropic-ai/sdk'
+import type { GoogleGenAI as GoogleClient } from '@google/genai'
+import type { OpenAI as OpenAIClient } from 'openai'
+import type { Gateway } from '../../src/gateway.ts'
+import type { Storage as SignalboxStorage } from '../../src/types.ts'
+
+declare global {
+  const OpenAI: typeof OpenAIClient
+  const Anthropic: typeof AnthropicClient
+  const GoogleGenAI: typeof GoogleClient
+  const gateway: Gateway
+  const storage: SignalboxStorage
+  const connectionString: string
+  const url: string
+}

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startUpstream } from '../runtimes/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { readPages } from './pages.ts'
+import { openShell, type Shell } from './shell.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const { text: page, blocks } = readPages().find(({ path }) => path === 'README.md') ?? { text: '', blocks: [] }
+const written = blocks.filter(({ note }) => note === undefined)
+const [embed = ''] = written.filter(({ language }) => language === 'js').map(({ code }) => code)
+const [secrets = '', ask = ''] = written.filter(({ language }) => language === 'sh').map(({ code }) => code)
+
+const test = suite('the front page', { shell: undefined as Shell | undefined })
+
+test.before(async (context) => {
+  context.shell = await openShell()
+})
+test.after(({ shell }) => shell?.remove())
+
+test('the embed of the front page, started as it says, answers its request, and none without a key', async ({
+  shell,
+}) => {
+  if (!shell) return
+  const { folder, run } = shell
+  await mkdir(join(folder, 'node_modules'))
+  await symlink(root, join(folder, 'node_modules/signalbox'), 'dir')
+  await writeFile(join(folder, 'server.mjs'), embed)
+  const commands = secrets.trimEnd().split('\n')
+  const start = commands.pop() ?? ''
+  await run(commands.join('\n'), { OPENAI_API_KEY: 'sk-openai' })
+
+  const upstream = await startUpstream()
+  const [program, ...args] = start.split(' ')
+  assert.is(program, 'node')
+  const server = spawn(process.execPath, args, {
+    cwd: folder,
+    env: { PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const [url] = await new Promise<string[]>((resolve, reject) => {
+      server.stdout.once('data', (line: Buffer) => resolve(/http:.*(?=\/v1)/.exec(String(line)) ?? []))
+      server.once('close', () => reject(new Error('the embed has ended')))
+    })
+    const { SIGNALBOX_ADMIN_TOKEN } = Object.fromEntries(
+      (await readFile(join(folder, '.env'), 'utf8')).split('\n').map((line) => line.split(/=(.*)/, 2)),
+    )
+    const moved = await fetch(`${url}/api/connections/openai`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${SIGNALBOX_ADMIN_TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ baseUrl: upstream.url, apiKey: 'sk-openai' }),
+    })
+    assert.is(moved.status, 200)
+    const answer = await run(ask.replaceAll('http://127.0.0.1:4000', url ?? ''))
+    assert.match(answer, /"Hel"[\s\S]*"lo"[\s\S]*data: \[DONE\]/)
+    assert.is((await fetch(`${url}/v1/models`)).status, 401)
+  } finally {
+    server.kill()
+    upstream.close()
+  }
+})
+
+test('the embed of the front page consists of lines of examples/node', () => {
+  const example = readFileSync(`${root}examples/node/server.mjs`, 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+  const lines = embed.split('\n').map((line) => line.trim())
+  assert.equal(
+    lines.filter((line) => !example.includes(line)),
+    [],
+  )
+  const code = lines.filter((line) => line !== '')
+  assert.ok(code.length <= 15, `it has ${code.length} lines`)
+})
+
+test('the front page says beside the embed what holds until a key is required', () => {
+  const sentence = page.indexOf('**Until `requireApiKey` is on, anyone who reaches the gateway may use it**')
+  assert.ok(sentence > 0)
+  assert.ok(Math.abs(sentence - page.indexOf(embed)) < 1_500)
+})

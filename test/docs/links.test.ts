@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { assert, suite } from '../support/suite.ts'
+import { type Page, readPages } from './pages.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const pages = readPages()
+const byPath = new Map(pages.map((page) => [page.path, page]))
+
+/** Pages that are looked things up in; the others are read. */
+const REFERENCES = [
+  'SECURITY.md',
+  'adapters/storage/README.md',
+  'src/cloud/README.md',
+  'src/formats/README.md',
+  'src/management/README.md',
+  'src/routing/FAILURES.md',
+]
+const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 8_000 }
+
+/** Where those who develop Signalbox look: they are not in the package. */
+const isForDevelopers = ({ path }: Page) =>
+  (/^src\/[\w-]+\.md$/.test(path) && path !== 'src/OPTIONS.md') || path.startsWith('test/')
+/** Pages that the front page leads to, and that lead back to it. */
+const isPart = (page: Page) =>
+  !isForDevelopers(page) && !['README.md', 'CHANGELOG.md', 'NOTICES.md'].includes(page.path) && !isExample(page)
+const isExample = ({ path }: Page) => /^examples\/[\w-]+\/README\.md$/.test(path) && path !== 'examples/tools/README.md'
+
+const leadsTo = (from: Page | undefined, path: string) => from?.links.some((link) => link.path === path) ?? false
+
+const test = suite('the pages of the documentation')
+
+test('a link of a page leads to a file, and its anchor to a heading', () => {
+  assert.ok(pages.length > 25, `only ${pages.length} pages were found`)
+  const broken = pages.flatMap((page) =>
+    page.links
+      .filter(({ path, anchor }) => {
+        const target = byPath.get(path)
+        return !existsSync(root + path) || (anchor !== '' && !target?.anchors.includes(anchor))
+      })
+      .map(({ path, anchor }) => `${page.path} -> ${path}#${anchor}`),
+  )
+  assert.equal(broken, [])
+})
+
+test('the front page leads to each part, and each part back to the front page', () => {
+  const parts = pages.filter(isPart)
+  assert.ok(parts.length > 12, `only ${parts.length} parts were found`)
+  const front = byPath.get('README.md')
+  assert.equal(
+    parts.filter((part) => !leadsTo(front, part.path)).map(({ path }) => `README.md leads nowhere near ${path}`),
+    [],
+  )
+  assert.equal(
+    parts.filter((part) => !leadsTo(part, 'README.md')).map(({ path }) => `${path} does not lead back`),
+    [],
+  )
+})
+
+test('the page of the examples leads to each example, and each example back to it', () => {
+  const list = byPath.get('examples/README.md')
+  for (const example of pages.filter(isExample)) {
+    assert.ok(leadsTo(list, example.path), `examples/README.md leads nowhere near ${example.path}`)
+    assert.ok(leadsTo(example, 'examples/README.md'), `${example.path} does not lead back`)
+  }
+})
+
+test('each page is as short as its purpose allows', () => {
+  const long = pages.filter(({ path, bytes }) => {
+    const limit = LIMITS[path] ?? (REFERENCES.includes(path) ? 20_000 : 15_000)
+    return bytes > limit
+  })
+  assert.equal(
+    long.map(({ path, bytes }) => `${path} has ${bytes} bytes`),
+    [],
+  )
+})

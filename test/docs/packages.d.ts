@@ -1,0 +1,32 @@
+/* As much as the blocks of the documentation need of packages that are installed apart, and of Deno. */
+
+declare module 'pg' {
+  const pg: {
+    Pool: new (
+      options: object,
+    ) => import('../../adapters/storage/postgres.ts').PostgresPool & {
+      on(event: 'error', listener: (error: Error) => void): unknown
+    }
+  }
+  export default pg
+}
+
+declare module 'redis' {
+  export function createClient(options: {
+    socket: { reconnectStrategy(tries: number): number; [option: string]: unknown }
+    [option: string]: unknown
+  }): import('../../adapters/storage/redis/redis-client.ts').NodeRedisClient & {
+    on(event: 'error', listener: (error: Error) => void): unknown
+    connect(): Promise<unknown>
+  }
+}
+
+declare module 'unstorage' {
+  export function createStorage(options: { driver: unknown }): import('../../adapters/storage/unstorage.ts').Unstorage
+}
+
+declare module 'unstorage/drivers/fs' {
+  export default function fsDriver(options: { base: string }): unknown
+}
+
+declare const Deno: { openKv(): Promise<import('../../adapters/storage/deno-kv.ts').DenoKv> }
