@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
 /** Tests that mostly wait for processes of their own. */
-const WAITING = ['runtimes', 'cli', 'setup', 'storage/file-', 'dist', 'runner', 'keys/pause']
+const WAITING = ['runtimes', 'cli', 'docs', 'setup', 'storage/file-', 'dist', 'runner', 'keys/pause']
 
 export interface Discovery {
   /** Those that mostly wait for processes of their own first. */
