@@ -93,7 +93,7 @@ test('the package has every example in the table of its page', async () => {
   assert.equal(listed.toSorted(), folders.toSorted())
 })
 
-test('the package contains every page of its documentation, and whatever these lead to', async ({ tarball }) => {
+test('the package contains every page of its documentation, and every file that these link to', async ({ tarball }) => {
   const names = await packed(tarball)
   const pages = readPages().filter(({ path }) => names.includes(path))
   for (const path of ['README.md', 'SECURITY.md', 'src/OPTIONS.md', 'src/routing/FAILURES.md', 'examples/README.md'])

@@ -21,16 +21,16 @@ const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 8_
 /** Where those who develop Signalbox look: they are not in the package. */
 const isForDevelopers = ({ path }: Page) =>
   (/^src\/[\w-]+\.md$/.test(path) && path !== 'src/OPTIONS.md') || path.startsWith('test/')
-/** Pages that the front page leads to, and that lead back to it. */
+/** Pages that the front page links to, and that link back to it. */
 const isPart = (page: Page) =>
   !isForDevelopers(page) && !['README.md', 'CHANGELOG.md', 'NOTICES.md'].includes(page.path) && !isExample(page)
 const isExample = ({ path }: Page) => /^examples\/[\w-]+\/README\.md$/.test(path) && path !== 'examples/tools/README.md'
 
-const leadsTo = (from: Page | undefined, path: string) => from?.links.some((link) => link.path === path) ?? false
+const linksTo = (from: Page | undefined, path: string) => from?.links.some((link) => link.path === path) ?? false
 
 const test = suite('the pages of the documentation')
 
-test('a link of a page leads to a file, and its anchor to a heading', () => {
+test('each link of a page names a file that exists, and each anchor a heading of it', () => {
   assert.ok(pages.length > 25, `only ${pages.length} pages were found`)
   const broken = pages.flatMap((page) =>
     page.links
@@ -43,25 +43,25 @@ test('a link of a page leads to a file, and its anchor to a heading', () => {
   assert.equal(broken, [])
 })
 
-test('the front page leads to each part, and each part back to the front page', () => {
+test('the front page links to each other page, and each of these links back', () => {
   const parts = pages.filter(isPart)
   assert.ok(parts.length > 12, `only ${parts.length} parts were found`)
   const front = byPath.get('README.md')
   assert.equal(
-    parts.filter((part) => !leadsTo(front, part.path)).map(({ path }) => `README.md leads nowhere near ${path}`),
+    parts.filter((part) => !linksTo(front, part.path)).map(({ path }) => `README.md does not link to ${path}`),
     [],
   )
   assert.equal(
-    parts.filter((part) => !leadsTo(part, 'README.md')).map(({ path }) => `${path} does not lead back`),
+    parts.filter((part) => !linksTo(part, 'README.md')).map(({ path }) => `${path} does not link back`),
     [],
   )
 })
 
-test('the page of the examples leads to each example, and each example back to it', () => {
+test('the page of the examples links to each example, and each example links back', () => {
   const list = byPath.get('examples/README.md')
   for (const example of pages.filter(isExample)) {
-    assert.ok(leadsTo(list, example.path), `examples/README.md leads nowhere near ${example.path}`)
-    assert.ok(leadsTo(example, 'examples/README.md'), `${example.path} does not lead back`)
+    assert.ok(linksTo(list, example.path), `examples/README.md does not link to ${example.path}`)
+    assert.ok(linksTo(example, 'examples/README.md'), `${example.path} does not link back`)
   }
 })
 
