@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { manifest } from '../dist/built.ts'
 import { startUpstream } from '../runtimes/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { readPages } from './pages.ts'
@@ -81,4 +82,11 @@ test('the front page says beside the embed what holds until a key is required', 
   const sentence = page.indexOf('**Until `requireApiKey` is on, anyone who reaches the gateway may use it**')
   assert.ok(sentence > 0)
   assert.ok(Math.abs(sentence - page.indexOf(embed)) < 1_500)
+})
+
+test('the front page names each package that is installed with it', () => {
+  const names = Object.keys(manifest.dependencies)
+  assert.is(names.length, 7, 'the front page says seven')
+  assert.match(page, 'seven dependencies')
+  for (const name of names) assert.match(page, `\`${name}\``)
 })
