@@ -11,6 +11,7 @@ const byPath = new Map(pages.map((page) => [page.path, page]))
 const REFERENCES = [
   'SECURITY.md',
   'adapters/storage/README.md',
+  'src/README.md',
   'src/cloud/README.md',
   'src/formats/README.md',
   'src/management/README.md',
