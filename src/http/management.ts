@@ -6,7 +6,9 @@ import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
 import { scopeOfClient } from '../lib/scope.ts'
 import { type BodyLimits, timedBody } from '../lib/timed-body.ts'
 import { VERSION } from '../lib/version.ts'
+import { noInput } from '../management/cloud.ts'
 import type { Pushes } from '../management/cloud-pushes.ts'
+import { parseInput } from '../management/input.ts'
 import { createManagement, type ManagementDependencies } from '../management/management.ts'
 import { type Management, type ServedOperation, servedOperations, takesBody } from '../management/operations.ts'
 import { createManagementGuard } from './management-guard.ts'
@@ -118,20 +120,25 @@ function routeOf(operations: OfRoute, api: Management<unknown>, limits: BodyLimi
       } catch (cause) {
         const { status, code } = toGatewayError(cause)
         if (status !== 500 || code === 'BODY_ALREADY_READ') throw cause
-        throw gatewayError('INTERNAL', { message: failure, cause })
+        throw gatewayError('INTERNAL', { message: `Failed to ${failure}`, cause })
       }
     },
   }
 }
 
-/** The operation that a body calls, and its input, if it has any. Throws `INVALID_REQUEST` on an unknown action. */
+/** The operation that a body calls, and its input, if it has any. Throws `INVALID_REQUEST` on an unknown action, and on members where there is no input. */
 function calledBy(body: JsonObject | undefined, operations: OfRoute) {
-  if (operations[0].action === undefined) return { operation: operations[0], input: body ? [body] : [] }
-  const { action, ...input } = body ?? {}
-  const operation = operations.find((one) => one.action === action)
-  if (operation) return { operation, input: [input] }
-  const known = operations.map((one) => `"${one.action}"`).join(', ')
-  throw gatewayError('INVALID_REQUEST', { message: `Send "action" with one of ${known}.` })
+  const [first] = operations
+  if (body === undefined) return { operation: first, input: [] }
+  const { action, ...others } = body
+  const operation = first.action === undefined ? first : operations.find((one) => one.action === action)
+  if (!operation) {
+    const known = operations.map((one) => `"${one.action}"`).join(', ')
+    throw gatewayError('INVALID_REQUEST', { message: `Send "action" with one of ${known}.` })
+  }
+  const input = operation.action === undefined ? body : others
+  if (operation.hasInput === false) parseInput(noInput, input)
+  return { operation, input: operation.hasInput === false ? [] : [input] }
 }
 
 /**

@@ -56,29 +56,25 @@ interface HttpOperation {
   path: `/api/${string}`
   /** Of several operations on one route: the member `action` of the body that calls this one; the other members are its input. */
   action?: string
-  /** The message of an internal error. */
+  /** What an internal error has failed to do. */
   failure: string
   /** The status of success; default 200. */
   status?: 201
-  /** `false` for a `POST` without an input, whose body is not read. */
-  hasBody?: false
+  /** `false` for a POST that has no input: its body is not read, or with an `action` holds that alone. */
+  hasInput?: false
 }
 
-/** Does a request for the operation bring its input as a body? */
-export const takesBody = ({ method, hasBody }: Pick<HttpOperation, 'method' | 'hasBody'>): boolean =>
-  hasBody !== false && method !== 'GET' && method !== 'DELETE'
+/** Is the body of a request for the operation read? */
+export const takesBody = ({ method, action, hasInput }: Pick<HttpOperation, 'method' | 'action' | 'hasInput'>): boolean =>
+  method !== 'GET' && method !== 'DELETE' && (hasInput !== false || action !== undefined)
 
 type Call = (...args: never) => unknown
 type Last<Args extends readonly unknown[]> = Args extends readonly [...unknown[], infer Input] ? Input : undefined
 /** Does the operation have an input besides the parameters of its path? */
 type HasInput<Operation extends Call> = Last<Required<Parameters<Operation>>> extends string | undefined ? false : true
-type Way<Operation extends Call> =
-  HasInput<Operation> extends true
-    ? { method: 'POST' | 'PUT' | 'PATCH'; hasBody?: never }
-    : { method: 'GET' | 'DELETE'; hasBody?: never } | { method: 'POST'; hasBody: false }
-type Row<Operation extends Call> =
-  | (HttpOperation & Way<Operation> & { action?: never })
-  | (HttpOperation & { method: 'POST'; action: string })
+type Row<Operation extends Call> = HttpOperation & (HasInput<Operation> extends true ? WithInput : WithoutInput)
+type WithInput = { method: 'PUT' | 'PATCH'; action?: never; hasInput?: never } | { method: 'POST'; hasInput?: never }
+type WithoutInput = { method: 'GET' | 'DELETE'; action?: never; hasInput?: never } | { method: 'POST'; hasInput: false }
 type Rows<Resource> = Resource extends Call
   ? Row<Resource>
   : { readonly [Name in keyof Resource]: Rows<Resource[Name]> }
@@ -100,86 +96,79 @@ export type PerInput<Resource, Value> = Resource extends Call
  * Every management operation. The routes under `/api` and `gateway.api` are made from this table; it is complete, and fits the operations of
  * `Management`, or does not compile. The first route that fits a path serves it.
  */
-export const operations: { readonly [Resource in keyof Management]: Rows<Management[Resource]> } = {
-  keys: {
-    list: { method: 'GET', path: '/api/keys', failure: 'Failed to fetch keys' },
-    create: { method: 'POST', path: '/api/keys', failure: 'Failed to create key', status: 201 },
-    get: { method: 'GET', path: '/api/keys/:id', failure: 'Failed to fetch key' },
-    update: { method: 'PUT', path: '/api/keys/:id', failure: 'Failed to update key' },
-    delete: { method: 'DELETE', path: '/api/keys/:id', failure: 'Failed to delete key' },
-    put: { method: 'PUT', path: '/api/keys', failure: 'Failed to put key' },
-  },
+export const operations = {
+  keys: recordRows('/api/keys', 'key'),
   settings: {
-    get: { method: 'GET', path: '/api/settings', failure: 'Failed to fetch settings' },
-    update: { method: 'PATCH', path: '/api/settings', failure: 'Failed to update settings' },
+    get: { method: 'GET', path: '/api/settings', failure: 'fetch settings' },
+    update: { method: 'PATCH', path: '/api/settings', failure: 'update settings' },
   },
-  combos: {
-    list: { method: 'GET', path: '/api/combos', failure: 'Failed to fetch combos' },
-    create: { method: 'POST', path: '/api/combos', failure: 'Failed to create combo', status: 201 },
-    get: { method: 'GET', path: '/api/combos/:id', failure: 'Failed to fetch combo' },
-    update: { method: 'PUT', path: '/api/combos/:id', failure: 'Failed to update combo' },
-    delete: { method: 'DELETE', path: '/api/combos/:id', failure: 'Failed to delete combo' },
-    put: { method: 'PUT', path: '/api/combos', failure: 'Failed to put combo' },
-  },
+  combos: recordRows('/api/combos', 'combo'),
   connections: {
-    list: { method: 'GET', path: '/api/connections', failure: 'Failed to fetch connections' },
-    create: { method: 'POST', path: '/api/connections', failure: 'Failed to create connection', status: 201 },
-    get: { method: 'GET', path: '/api/connections/:id', failure: 'Failed to fetch connection' },
-    update: { method: 'PUT', path: '/api/connections/:id', failure: 'Failed to update connection' },
-    delete: { method: 'DELETE', path: '/api/connections/:id', failure: 'Failed to delete connection' },
-    put: { method: 'PUT', path: '/api/connections', failure: 'Failed to put connection' },
+    ...recordRows('/api/connections', 'connection'),
     discover: {
       method: 'POST',
       path: '/api/connections/:id/models',
-      failure: 'Failed to discover models',
-      hasBody: false,
+      failure: 'discover models',
+      hasInput: false,
     },
   },
   models: {
-    published: { method: 'GET', path: '/api/models', failure: 'Failed to list models' },
+    published: { method: 'GET', path: '/api/models', failure: 'list models' },
   },
   customModels: {
-    list: { method: 'GET', path: '/api/models/custom', failure: 'Failed to fetch custom models' },
-    create: { method: 'POST', path: '/api/models/custom', failure: 'Failed to create custom model', status: 201 },
+    list: { method: 'GET', path: '/api/models/custom', failure: 'fetch custom models' },
+    create: { method: 'POST', path: '/api/models/custom', failure: 'create custom model', status: 201 },
     delete: {
       method: 'DELETE',
       path: '/api/models/custom/:providerAlias/:id+',
-      failure: 'Failed to delete custom model',
+      failure: 'delete custom model',
     },
-    put: { method: 'PUT', path: '/api/models/custom', failure: 'Failed to put custom model' },
+    put: { method: 'PUT', path: '/api/models/custom', failure: 'put custom model' },
   },
   aliases: {
-    list: { method: 'GET', path: '/api/models/aliases', failure: 'Failed to fetch aliases' },
-    set: { method: 'PUT', path: '/api/models/aliases', failure: 'Failed to set alias' },
-    delete: { method: 'DELETE', path: '/api/models/aliases/:alias+', failure: 'Failed to delete alias' },
+    list: { method: 'GET', path: '/api/models/aliases', failure: 'fetch aliases' },
+    set: { method: 'PUT', path: '/api/models/aliases', failure: 'set alias' },
+    delete: { method: 'DELETE', path: '/api/models/aliases/:alias+', failure: 'delete alias' },
   },
   providers: {
-    list: { method: 'GET', path: '/api/providers', failure: 'Failed to fetch providers' },
-    get: { method: 'GET', path: '/api/providers/:id', failure: 'Failed to fetch provider' },
-    update: { method: 'PUT', path: '/api/providers/:id', failure: 'Failed to update provider' },
+    list: { method: 'GET', path: '/api/providers', failure: 'fetch providers' },
+    get: { method: 'GET', path: '/api/providers/:id', failure: 'fetch provider' },
+    update: { method: 'PUT', path: '/api/providers/:id', failure: 'update provider' },
   },
   cloud: {
-    get: { method: 'GET', path: '/api/sync/cloud', failure: 'Failed to fetch cloud state' },
-    enable: { method: 'POST', path: '/api/sync/cloud', action: 'enable', failure: 'Failed to enable cloud' },
-    sync: { method: 'POST', path: '/api/sync/cloud', action: 'sync', failure: 'Failed to sync with cloud' },
-    disable: { method: 'POST', path: '/api/sync/cloud', action: 'disable', failure: 'Failed to disable cloud' },
-    check: { method: 'POST', path: '/api/sync/cloud', action: 'check', failure: 'Failed to check cloud' },
+    get: { method: 'GET', path: '/api/sync/cloud', failure: 'fetch cloud state' },
+    enable: { method: 'POST', path: '/api/sync/cloud', action: 'enable', failure: 'enable cloud' },
+    sync: { method: 'POST', path: '/api/sync/cloud', action: 'sync', hasInput: false, failure: 'sync with cloud' },
+    disable: { method: 'POST', path: '/api/sync/cloud', action: 'disable', failure: 'disable cloud' },
+    check: { method: 'POST', path: '/api/sync/cloud', action: 'check', hasInput: false, failure: 'check cloud' },
     sessions: {
-      list: { method: 'GET', path: '/api/sync/cloud/sessions', failure: 'Failed to fetch sessions' },
-      revoke: { method: 'DELETE', path: '/api/sync/cloud/sessions/:id', failure: 'Failed to revoke session' },
+      list: { method: 'GET', path: '/api/sync/cloud/sessions', failure: 'fetch sessions' },
+      revoke: { method: 'DELETE', path: '/api/sync/cloud/sessions/:id', failure: 'revoke session' },
     },
   },
-  explain: { method: 'POST', path: '/api/explain', failure: 'Failed to explain' },
-  openapi: { method: 'GET', path: '/api/openapi.json', failure: 'Failed to describe the API' },
+  explain: { method: 'POST', path: '/api/explain', failure: 'explain' },
+  openapi: { method: 'GET', path: '/api/openapi.json', failure: 'describe the API' },
   damagedRecords: {
-    get: { method: 'GET', path: '/api/health/records/:key+', failure: 'Failed to fetch record' },
-    put: { method: 'PUT', path: '/api/health/records/:key+', failure: 'Failed to repair record' },
-    delete: { method: 'DELETE', path: '/api/health/records/:key+', failure: 'Failed to remove record' },
+    get: { method: 'GET', path: '/api/health/records/:key+', failure: 'fetch record' },
+    put: { method: 'PUT', path: '/api/health/records/:key+', failure: 'repair record' },
+    delete: { method: 'DELETE', path: '/api/health/records/:key+', failure: 'remove record' },
   },
   health: {
-    list: { method: 'GET', path: '/api/health', failure: 'Failed to fetch health' },
-    reset: { method: 'DELETE', path: '/api/health/:id?', failure: 'Failed to reset health' },
+    list: { method: 'GET', path: '/api/health', failure: 'fetch health' },
+    reset: { method: 'DELETE', path: '/api/health/:id?', failure: 'reset health' },
   },
+} as const satisfies { readonly [Resource in keyof Management]: Rows<Management[Resource]> }
+
+/** The rows of a resource whose records have ids, by its path; `noun`: one of them. */
+function recordRows<const Path extends `/api/${string}`>(path: Path, noun: string) {
+  return {
+    list: { method: 'GET', path, failure: `fetch ${noun}s` },
+    create: { method: 'POST', path, failure: `create ${noun}`, status: 201 },
+    get: { method: 'GET', path: `${path}/:id`, failure: `fetch ${noun}` },
+    update: { method: 'PUT', path: `${path}/:id`, failure: `update ${noun}` },
+    delete: { method: 'DELETE', path: `${path}/:id`, failure: `delete ${noun}` },
+    put: { method: 'PUT', path, failure: `put ${noun}` },
+  } as const
 }
 
 /** An operation of `Management` without its types. Inputs are checked by the operation itself. */
@@ -199,19 +188,6 @@ export function servedOperations(): ServedOperation[] {
     names,
     of: (api: Management<unknown>) => callOf(api, names),
   }))
-}
-
-/** `gateway.api` before the code of the operations is loaded: each call of any of them asks for it. */
-export function deferredManagement(load: () => Promise<Management<unknown>>): Management<unknown> {
-  const deferred = (rows: TableRows, before: readonly string[]): object =>
-    Object.fromEntries(
-      Object.entries(rows).map(([name, inner]) => {
-        const names = [...before, name]
-        const call: UntypedCall = async (...args) => callOf(await load(), names)(...args)
-        return [name, isRow(inner) ? call : deferred(inner, names)]
-      }),
-    )
-  return deferred(operations, []) as Management<unknown> // the table has all of its operations
 }
 
 function callOf(api: Management<unknown>, names: readonly string[]): UntypedCall {

@@ -9,7 +9,7 @@ import { operationWords } from './words.ts'
 /** The operations of a route of the management API: one, or several that are told apart by the member `action` of the body. */
 export type ManagementRoute = readonly [Row, ...Row[]]
 
-type Row = Pick<ServedOperation, 'method' | 'path' | 'action' | 'status' | 'names' | 'hasBody'>
+type Row = Pick<ServedOperation, 'method' | 'path' | 'action' | 'hasInput' | 'status' | 'names'>
 
 /** The body of an error. */
 const managementError = v.object({ error: v.string() })
@@ -61,8 +61,10 @@ export function managementPaths(
 
   /** The body that calls an operation. */
   function inputOf(row: Row): JsonObject {
-    const schema = schemaOf(inputs, row)
-    const input = schema ? convert(schema) : { type: 'object', additionalProperties: false }
+    const input =
+      row.hasInput === false
+        ? { type: 'object', additionalProperties: false }
+        : convert(present(schemaOf(inputs, row), row))
     if (row.action === undefined) return input
     const { properties = {}, required = [] } = input
     return {
