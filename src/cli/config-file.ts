@@ -108,7 +108,7 @@ const below = (place: string, name: string | number) =>
 /** Reads one section, a list of records or a map by name; in a map each name becomes the member `named` of its record. */
 type ReadSection = (section: unknown, at: At) => ConfigEntry[]
 
-interface Shape {
+interface SectionShape {
   /** The member of a record that gets the name in a map. */
   named: string
   /** Reads the short form of a record, in place of an object. */
@@ -116,7 +116,7 @@ interface Shape {
 }
 
 const listOrMap =
-  ({ named, short = () => undefined }: Shape): ReadSection =>
+  ({ named, short = () => undefined }: SectionShape): ReadSection =>
   (section, { place, fail }) => {
     const read = (value: unknown, at: string): ConfigEntry => {
       const input = isObject(value) ? value : short(value)

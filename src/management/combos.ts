@@ -1,4 +1,3 @@
-import type * as v from 'valibot'
 import { gatewayError, isGatewayError } from '../errors.ts'
 import type { Mutex } from '../lib/promises.ts'
 import type { RoundRobin } from '../routing/round-robin.ts'
@@ -7,12 +6,13 @@ import { createComboRecords } from '../store/combo-records.ts'
 import { storedRules } from '../store/readings.ts'
 import { retryLostRace } from '../store/storage-access.ts'
 import type { WritableStore } from '../store/writable-store.ts'
-import type { Clock, Combo, ComboModel, HealthTerms, Kind, RequestRules, Strategy, Timeouts } from '../types.ts'
-import { comboInputs } from './combo-input.ts'
+import { comboFields } from '../types/records/combos.ts'
+import type { InputOf } from '../types/records/fields.ts'
+import type { Clock, Combo } from '../types.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findCycle, modelOf, type Names, shownCycle } from './models.ts'
-import { isSameJson, present, timestamp } from './records.ts'
-import { innerRules } from './rules-input.ts'
+import { isSameJson, present, shownFields, timestamp, withChange } from './records.ts'
+import { inputSchema, membersByField } from './schemas.ts'
 import { comboWarnings, type Warned, withWarnings } from './warnings.ts'
 
 /** Combos (spec.md, Combos). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
@@ -36,33 +36,21 @@ export interface ComboOperations<Input = never> {
 }
 
 /** A combo to create; see `Combo` for its members and defaults. */
-export interface NewCombo extends RequestRules {
-  /** Matches `^[a-zA-Z0-9_.-]+$`; unique among combos. */
-  name: string
-  models: ComboModel[]
-  strategy?: Strategy
-  kind?: Kind
-  stickyLimit?: number
-  connectionStrategy?: Strategy
-  hedge?: boolean
-}
+export interface NewCombo extends InputOf<typeof comboFields, 'create'> {}
 
 /** A change of a combo: absent members stay, `null` removes. */
-export interface ComboChange extends Partial<Omit<Combo, Removable>> {
-  health?: Partial<HealthTerms> | null
-  maxAttempts?: number | null
-  timeouts?: Partial<Timeouts> | null
-  stickyLimit?: number | null
-  connectionStrategy?: Strategy | null
-  hedge?: boolean | null
-}
-
-type Removable = 'stickyLimit' | 'connectionStrategy' | 'hedge' | keyof RequestRules
+export interface ComboChange extends InputOf<typeof comboFields, 'update'> {}
 
 /** A combo to create or change by `put`; `models` is required for one that does not exist. */
-export interface ComboPut extends Omit<ComboChange, 'createdAt' | 'updatedAt'> {
-  name: string
+export interface ComboPut extends InputOf<typeof comboFields, 'put'> {}
+
+export const comboInputs = {
+  create: inputSchema(comboFields, 'create'),
+  update: inputSchema(comboFields, 'update', { ignores: ['warnings'] }),
+  put: inputSchema(comboFields, 'put'),
 }
+
+const innerFields = membersByField(comboFields)
 
 /** Beyond the rule of spec.md, so that names can be stored. */
 const MAX_NAME = 512
@@ -97,7 +85,7 @@ export function createComboOperations({
     return present((await store.combos.all()).find(has), 'Combo')
   }
 
-  async function add(id: string, input: v.InferOutput<typeof comboInputs.create>): Promise<Combo> {
+  async function add(id: string, input: NewCombo): Promise<Combo> {
     const { name, models, strategy = 'fallback', ...more } = input
     const aliases = await store.aliases.all()
     const now = timestamp(clock)
@@ -115,7 +103,7 @@ export function createComboOperations({
     const { before, after } = await records.change(id, {
       check: (all) => name && requireFreeName({ id, name }, all),
       edit(combo, all) {
-        const changed = withoutNulls({ ...combo, ...given, name: name ?? combo.name, updatedAt: timestamp(clock) })
+        const changed = withChange(combo, { ...given, name: name ?? combo.name, updatedAt: timestamp(clock) })
         const combos = all.map((other) => (other.id === id ? changed : other))
         if (given.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
         return changed
@@ -132,27 +120,20 @@ export function createComboOperations({
     get: async (id) => shown(await find(id)),
 
     async create(input) {
-      const combo = parseInput(comboInputs.create, input, innerRules)
+      const combo = parseInput(comboInputs.create, input, innerFields)
       requireName(combo.name)
       return warned(await inTurn(() => add(crypto.randomUUID(), combo)))
     },
 
     async update(id, input) {
-      const {
-        name,
-        id: sentId = id,
-        createdAt,
-        updatedAt,
-        warnings,
-        ...given
-      } = parseInput(comboInputs.update, input, innerRules)
+      const { name, id: sentId = id, ...given } = parseInput(comboInputs.update, input, innerFields)
       if (name) requireName(name)
       if (sentId !== id) throw invalidInput('"id" cannot be changed; leave it out')
       return warned(await inTurn(() => change(id, { ...given, ...(name && { name }) })))
     },
 
     async put(input) {
-      const { id, ...given } = parsePut(comboInputs.put, input, innerRules)
+      const { id, ...given } = parsePut(comboInputs.put, input, innerFields)
       const { name } = given
       requireName(name)
       const combo = await inTurn(() =>
@@ -162,10 +143,10 @@ export function createComboOperations({
             id === undefined ? combo.name === name : combo.id === id,
           )
           if (found) {
-            const isSame = isSameJson(shown(found), shown(withoutNulls({ ...found, ...given })))
+            const isSame = isSameJson(shown(found), shown(withChange(found, given)))
             return isSame ? shown(found) : change(found.id, given)
           }
-          const combo = parseInput(comboInputs.create, withoutNulls(given))
+          const combo = parseInput(comboInputs.create, withChange({}, given))
           return add(id ?? crypto.randomUUID(), combo).catch((error: unknown) => {
             if (id === undefined && isGatewayError(error, 'NAME_TAKEN')) return false // another process has just made it
             throw error
@@ -204,28 +185,8 @@ function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names:
   )
 }
 
-/** Fields that a change sets to `null` are there no more. */
-function withoutNulls<T extends object>(record: T): { [Field in keyof T]: Exclude<T[Field], null> } {
-  const kept = Object.entries(record).filter(([, value]) => value !== null)
-  return Object.fromEntries(kept) as { [Field in keyof T]: Exclude<T[Field], null> } // the nulls are gone
-}
-
-function shown({ id, name, kind, models, strategy, createdAt, updatedAt, ...more }: Combo): Combo {
-  const { stickyLimit, connectionStrategy, hedge } = more
-  const { health, maxAttempts, timeouts } = storedRules(more) ?? {}
-  return {
-    id,
-    name,
-    ...(kind && { kind }),
-    models: models.map((entry) => structuredClone(entry)),
-    strategy,
-    ...(stickyLimit !== undefined && { stickyLimit }),
-    ...(connectionStrategy !== undefined && { connectionStrategy }),
-    ...(hedge !== undefined && { hedge }),
-    ...(health && { health }),
-    ...(maxAttempts !== undefined && { maxAttempts }),
-    ...(timeouts && { timeouts }),
-    createdAt,
-    updatedAt,
-  }
+/** The rules that a combo has are looked into here: see their description. */
+function shown(combo: Combo): Combo {
+  const { health, maxAttempts, timeouts, ...rest } = combo
+  return shownFields(comboFields, { ...rest, ...storedRules(combo) })
 }

@@ -8,7 +8,9 @@ import { retryLostRace } from '../store/storage-access.ts'
 import { openApiKey } from '../store/store.ts'
 import { type Destination, destinationFields, placeOfApiKey } from '../store/vault.ts'
 import type { WritableStore } from '../store/writable-store.ts'
-import type { Catalog, Clock, Connection, ProviderSpecificData, WireFormat } from '../types.ts'
+import { connectionFields } from '../types/records/connections.ts'
+import type { InputOf } from '../types/records/fields.ts'
+import type { Catalog, Clock, Connection, ProviderSpecificData } from '../types.ts'
 import {
   changedData,
   connectionChange,
@@ -20,7 +22,16 @@ import {
 import { checkCloud, misspeltKind, providerMeant, requireOwnPrefix, requireProvider } from './connection-provider.ts'
 import { type Discovered, discoverModels, warningOfUnasked, withDiscovered } from './discovery.ts'
 import { invalidInput, type OrUnset, refuseUndefined } from './input.ts'
-import { findRecord, isSameJson, newEdit, present, timestamp, timestampAfter } from './records.ts'
+import {
+  findRecord,
+  isSameJson,
+  newEdit,
+  present,
+  shownFields,
+  timestamp,
+  timestampAfter,
+  withChange,
+} from './records.ts'
 import { type Warned, withWarnings } from './warnings.ts'
 
 /** Connections. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
@@ -58,39 +69,17 @@ export interface ShownConnection extends Connection {
   health?: HealthEntry[]
 }
 
-/** A change of a connection: absent members stay, `null` removes. */
-export interface ConnectionChange {
-  name?: string
-  isActive?: boolean
-  draining?: boolean
-  priority?: number | null
-  apiKey?: string | null
-  providerSpecificData?: ProviderSpecificData | null
-  /** This and the following: the same as in `providerSpecificData`; each changes that member alone. */
-  prefix?: string | null
-  sharesPrefix?: boolean | null
-  baseUrl?: string | null
-  enabledModels?: string[] | null
-  format?: WireFormat | null
-  /**
-   * `true` asks the server once for its models, for at most 5 s, and keeps them as `enabledModels`. Where it cannot be asked, the change is
-   * made all the same, and those that are given or stored stay. Default `false`.
-   */
-  discover?: boolean
-}
+/** A change of a connection: absent members stay, `null` removes. At the top level, a member of `providerSpecificData` changes alone. */
+export interface ConnectionChange extends InputOf<typeof connectionFields, 'update'>, TopLevel {}
 
 /** A connection to create; `null` counts as absent. */
-export interface NewConnection extends ConnectionChange {
-  provider: string
-}
+export interface NewConnection extends InputOf<typeof connectionFields, 'create'>, TopLevel {}
 
 /** A connection to create or change by `put`: `id` is chosen by the host; letters, digits, ".", "_" and "-". */
-export interface ConnectionPut extends NewConnection {
-  id: string
-}
+export interface ConnectionPut extends InputOf<typeof connectionFields, 'put'>, TopLevel {}
 
 /** Parsed members of a connection. */
-type Given = Omit<ConnectionChange, keyof TopLevel> & { provider?: string }
+type Given = Omit<InputOf<typeof connectionFields, 'update'>, 'id' | 'createdAt' | 'updatedAt'>
 
 interface Dependencies {
   store: WritableStore
@@ -154,22 +143,21 @@ export function createConnectionOperations({
   }
 
   async function shown(record: ConnectionRecord): Promise<ShownConnection> {
-    const { id, provider, name, isActive, draining, priority, providerSpecificData, createdAt, updatedAt } = record
-    const credential = await shownCredential(record)
+    const { apiKey, error } = await shownCredential(record)
+    const { draining, ...plain } = record
+    const { id, ...rest } = shownFields(connectionFields, {
+      ...plain,
+      isActive: record.isActive !== false,
+      ...(draining && { draining }),
+      ...(apiKey !== undefined && { apiKey }),
+    })
     const unhealthy = mostSevere(
       healthEntries([record], health.facts).filter(({ connectionId }) => connectionId === id),
     )
     return {
       id,
-      provider,
-      name,
-      isActive: isActive !== false,
-      ...(draining && { draining }),
-      ...(priority !== undefined && { priority }),
-      ...credential,
-      ...(providerSpecificData && { providerSpecificData: structuredClone(providerSpecificData) }),
-      createdAt,
-      updatedAt,
+      ...rest,
+      ...(error !== undefined && { error }),
       ...(unhealthy.length > 0 && { health: unhealthy }),
     }
   }
@@ -205,26 +193,17 @@ export function createConnectionOperations({
   }
 
   /** Inserts a connection; `undefined` when its id is taken. */
-  async function insert(
-    id: string,
-    { name, isActive, draining, priority, apiKey, discover, ...given }: Given & { provider: string },
-    top: TopLevel,
-  ): Promise<Written | undefined> {
+  async function insert(id: string, given: Given & { provider: string }, top: TopLevel): Promise<Written | undefined> {
+    const { apiKey, discover } = given
     const provider = providerMeant(catalog, given.provider)
     const data = changedData(undefined, given.providerSpecificData, top)
     requireProvider(catalog, provider, data ?? undefined)
     checkCloud(catalog, provider, { data: data ?? undefined, apiKey: apiKey ?? undefined })
     const now = timestamp(clock)
+    const name = definitionOf(catalog, provider)?.name ?? provider
     const record: ConnectionRecord = {
-      id,
-      provider,
-      name: name ?? definitionOf(catalog, provider)?.name ?? provider,
-      ...(isActive !== undefined && { isActive, edit: newEdit() }),
-      ...(draining && { draining }),
-      ...(typeof priority === 'number' && { priority }),
-      ...(data && { providerSpecificData: data }),
-      createdAt: now,
-      updatedAt: now,
+      ...withMembers({ id, provider, name, createdAt: now, updatedAt: now }, given, top),
+      ...editBy(given),
     }
     if (typeof apiKey === 'string') record.sealedApiKey = await seal(record, apiKey)
     if (discover) await checkPrefix(record) // what is refused calls nobody
@@ -266,13 +245,10 @@ export function createConnectionOperations({
 
     const update = () =>
       connections.update(id, async (current) => {
-        const next = {
-          ...changedFrom(current),
-          ...(given.isActive !== undefined && { edit: newEdit() }),
-          updatedAt: timestampAfter(current.updatedAt, clock),
-        }
-        put(next, 'sealedApiKey', await sealedFor(next, { was: current, apiKey: given.apiKey }))
-        return next
+        const updatedAt = timestampAfter(current.updatedAt, clock)
+        const next = { ...changedFrom(current), ...editBy(given), updatedAt }
+        const sealedApiKey = await sealedFor(next, { was: current, apiKey: given.apiKey })
+        return sealedApiKey === undefined ? next : withChange(next, { sealedApiKey })
       })
     const touchesPrefix = data !== undefined && changesPrefix(found.providerSpecificData ?? {}, data ?? {})
     const changed = touchesPrefix
@@ -323,8 +299,9 @@ export function createConnectionOperations({
 
     async update(id, input) {
       const { given, top } = parseConnection(connectionChange, input)
-      if (given.id !== undefined && given.id !== id) throw invalidInput('"id" cannot be changed; leave it out')
-      return answer(await change((await find(id)).record, given, top))
+      const { id: sentId = id, ...members } = given
+      if (sentId !== id) throw invalidInput('"id" cannot be changed; leave it out')
+      return answer(await change((await find(id)).record, members, top))
     },
 
     async put(input) {
@@ -355,17 +332,20 @@ export function createConnectionOperations({
   }
 }
 
-/** The connection with the members that are given, but for its credential. */
-function withMembers(current: ConnectionRecord, given: Given, top: TopLevel): ConnectionRecord {
-  const next = { ...current }
-  if (given.name !== undefined) next.name = given.name
-  if (given.isActive !== undefined) next.isActive = given.isActive
-  if (given.draining) next.draining = true
-  else if (given.draining === false) delete next.draining
-  put(next, 'priority', given.priority)
-  put(next, 'providerSpecificData', changedData(current.providerSpecificData, given.providerSpecificData, top))
-  return next
+/** The connection with the members that are given, but for its credential. One that does not drain has no `draining`. */
+function withMembers(
+  current: ConnectionRecord,
+  { provider: _, apiKey: __, discover: ___, providerSpecificData, ...members }: Given,
+  top: TopLevel,
+): ConnectionRecord {
+  const data = changedData(current.providerSpecificData, providerSpecificData, top)
+  const change = { ...members, ...(data !== undefined && { providerSpecificData: data }) }
+  const { draining, ...next } = withChange(current, change)
+  return { ...next, ...(draining && { draining }) }
 }
+
+/** What a change leaves when it sets whether the connection is active. */
+const editBy = ({ isActive }: Given) => (isActive === undefined ? {} : { edit: newEdit() })
 
 /** A record of an earlier release may have a prefix that is refused now; it stays while it is not changed. */
 const changesPrefix = (before: ProviderSpecificData, after: ProviderSpecificData): boolean =>
@@ -378,16 +358,6 @@ const mostSevere = (entries: HealthEntry[]): HealthEntry[] =>
 const severityOf = ({ level, state }: HealthEntry) => (level === 'connection' ? 2 : state === 'counting' ? 0 : 1)
 
 const MAX_HEALTH = 20
-
-/** `null` removes, `undefined` leaves as it is. */
-function put<K extends 'priority' | 'sealedApiKey' | 'providerSpecificData'>(
-  record: ConnectionRecord,
-  field: K,
-  value: ConnectionRecord[K] | null | undefined,
-): void {
-  if (value === null) delete record[field]
-  else if (value !== undefined) record[field] = value
-}
 
 /** The setting of a connection that names the host it calls. */
 const hostOf = ({ providerSpecificData }: ConnectionRecord, field: 'baseUrl' | 'resource') =>

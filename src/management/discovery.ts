@@ -4,8 +4,11 @@ import { type Asking, askForModels, modelsCall } from '../listing/discovery.ts'
 import { shownUnasked } from '../listing/unasked.ts'
 import { definitionOf, namesOf } from '../providers/names.ts'
 import type { ConnectionRecord } from '../store/collections.ts'
+import { enabledModel, MAX_ENABLED } from '../types/records/connections.ts'
 import type { Catalog, CustomModel } from '../types.ts'
-import { enabledModel, MAX_ENABLED } from './connection-input.ts'
+import { givenSchema } from './schemas.ts'
+
+const modelId = givenSchema(enabledModel)
 
 /** What a server has answered to the question for its models: at least one, or why there are none and what to do. */
 export type Discovered = { models: string[]; warning?: string } | { models?: undefined; warning: string }
@@ -22,7 +25,7 @@ export async function discoverModels(
   const answer = await askForModels(call, asking).catch((error: unknown) => ({ error }))
   if (answer === undefined) return { warning: `${server} answered with no list of models: ${ADDRESS}. ${BY_HAND}` }
   if ('error' in answer) return { warning: `${server} ${problemWith(answer.error, apiKey, asking)}. ${BY_HAND}` }
-  const models = answer.filter((id) => v.is(enabledModel, id))
+  const models = answer.filter((id) => v.is(modelId, id))
   if (models.length === 0) return { warning: `${server} has no models yet: load one there, and then ${AGAIN}.` }
   if (models.length <= MAX_ENABLED) return { models }
   const warning = `${server} has ${models.length} models, of which the first ${MAX_ENABLED} are kept: name the others as custom models.`

@@ -2,8 +2,6 @@ import * as v from 'valibot'
 import { type GatewayError, gatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { didYouMean, nearest } from '../lib/spelling.ts'
-import { kinds, strategies, wireFormats } from '../lib/unions.ts'
-import type { Strategy } from '../types.ts'
 
 type Entries = v.ObjectEntries
 
@@ -15,6 +13,9 @@ export function closed<const E extends Entries>(entries: E) {
     return (entry && v.safeParse(entry, undefined).issues?.[0]?.message) ?? 'must be an object'
   })
 }
+
+/** A schema of an object that refuses what it does not know, and gives a `T`. */
+export type ClosedSchema<T> = v.GenericSchema<unknown, T> & { readonly entries: Entries }
 
 /**
  * A value of one of these shapes. `shapeOf` says by the value which one is meant, so that a refusal speaks of that one alone; `options` are
@@ -39,14 +40,14 @@ export const noList = (message = 'must be an object') =>
   )
 
 /**
- * Parses a caller's input; what is `undefined` counts as absent. Throws `INVALID_REQUEST` with a sentence on what to do; `inner` are the
+ * Parses a caller's input; what is `undefined` counts as absent, and so does what is ignored. Throws `INVALID_REQUEST` with a sentence on what to do; `inner` are the
  * fields that belong into one of its fields, by the name of that.
  */
-export function parseInput<E extends Entries>(
-  schema: ReturnType<typeof closed<E>>,
+export function parseInput<T>(
+  schema: ClosedSchema<T>,
   input: unknown,
   inner: Readonly<Record<string, readonly string[]>> = {},
-) {
+): T {
   const names = fieldsToSend(schema.entries)
   if (!isObject(input)) throw invalidInput(`Send an object with ${list(names)}.`)
   for (const field of Object.keys(input)) {
@@ -54,19 +55,27 @@ export function parseInput<E extends Entries>(
     throw invalidInput(unknownField(field, innerHint(field, names, inner) ?? hint(field, names)))
   }
   const result = v.safeParse(schema, withoutUndefined(input, 1), { abortEarly: true })
-  if (result.success) return result.output
+  if (result.success) return withoutIgnored(result.output, schema.entries)
   throw invalidInput(sentence(result.issues[0]))
+}
+
+/** What is sent back and ignored is not passed on. */
+function withoutIgnored<T>(output: T, entries: Entries): T {
+  const ignored = Object.keys(entries).filter((name) => entries[name] === fields.ignored)
+  if (ignored.length === 0) return output
+  const kept = Object.entries(Object(output)).filter(([name]) => !ignored.includes(name))
+  return Object.fromEntries(kept) as T // each of them may be missing
 }
 
 /**
  * Parses the input of a `put`, which a host writes into its own code. Throws `INVALID_REQUEST` also on a member that is `undefined`: it is
  * nearly always a variable that is not set, and would leave the record without what it was meant to have.
  */
-export function parsePut<E extends Entries>(
-  schema: ReturnType<typeof closed<E>>,
+export function parsePut<T>(
+  schema: ClosedSchema<T>,
   input: unknown,
   inner?: Readonly<Record<string, readonly string[]>>,
-) {
+): T {
   refuseUndefined(input)
   return parseInput(schema, input, inner)
 }
@@ -142,33 +151,17 @@ const MAX_SHOWN = 60
 
 const list = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
 
-/** The schemas of single fields that several resources share. Lengths are in UTF-16 units. */
+/** The schemas of single fields that several inputs share. */
 export const fields = {
   text: v.string(notText),
   flag: v.boolean('must be true or false'),
-  kind: oneOf(kinds),
-  strategy: oneOf(strategies),
-  format: oneOf(wireFormats),
-  /** A name of 1 to 200 characters, trimmed. */
-  name: trimmed(200),
-  /** A model's name or id of 1 to 512 characters, trimmed. */
-  model: trimmed(512),
-  /** The two as parts of a path, which cannot be `.` or `..`. */
-  nameInPath: v.pipe(trimmed(200), notDots()),
-  modelInPath: v.pipe(trimmed(512), notDots()),
-  /** The id of a record that a host has chosen; it is part of paths. */
-  recordId: v.pipe(
-    v.string(notText),
-    v.regex(/^[\w.-]{1,200}$/, 'must be 1 to 200 letters, digits, ".", "_" or "-"'),
-    notDots(),
-  ),
+  /** A model's name of 1 to 512 characters, trimmed. */
+  model: trimmedModel(notText),
   /** A model's name where an object with a model may stand as well. */
-  modelOrObject: trimmed(512, 'must be text, or an object with "model"'),
+  modelOrObject: trimmedModel('must be text, or an object with "model"'),
   /** Text that values are compared with, as it is. */
   patternText: pattern(notText),
   patternTextOr: pattern,
-  /** Text that may be blank and stays as it is. */
-  raw: (maxLength: number) => v.pipe(v.string(notText), ...bounds(maxLength)),
   /** Sent back by clients that change what they have read, and ignored. */
   ignored: v.exactOptional(v.unknown()),
   /** Shown, and always refused. */
@@ -177,38 +170,19 @@ export const fields = {
   ),
 }
 
-function trimmed(maxLength: number, message: string | typeof notText = notText) {
-  return v.pipe(v.string(message), v.trim(), v.nonEmpty('must not be blank'), ...bounds(maxLength))
+function trimmedModel(message: string | typeof notText) {
+  return v.pipe(v.string(message), v.trim(), v.nonEmpty('must not be blank'), ...bounds(512))
 }
 
-const STICKY_LIMIT = 'must be a whole number from 1 to 1000'
-
-/** How many requests in a row one target gets. */
-export const stickyLimit = v.pipe(
-  v.number(STICKY_LIMIT),
-  v.integer(STICKY_LIMIT),
-  v.minValue(1, STICKY_LIMIT),
-  v.maxValue(1_000, STICKY_LIMIT),
-)
-
-const OF_CONNECTIONS = strategies.filter((one): one is Exclude<Strategy, 'conditional'> => one !== 'conditional')
-
-/** Connections of a provider all weigh and cost the same. They bring no conditions to choose by. */
-export const connectionStrategy = v.picklist(OF_CONNECTIONS, ({ input }) =>
-  input === 'conditional'
-    ? 'cannot be "conditional": connections have no conditions. Give the entries of a combo a "when", and choose another one here'
-    : choice(OF_CONNECTIONS),
-)
-
 /** Control characters and line breaks forge log lines and displays; half a surrogate pair is no text at all. */
-function bounds(maxLength: number) {
+export function bounds(maxLength: number) {
   return [
     v.maxLength<string, number, string>(maxLength, `must not be longer than ${maxLength} characters`),
     v.check<string, string>((value) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(value), 'must not hold control characters'),
   ] as const
 }
 
-function notDots() {
+export function notDots() {
   return v.check<string, string>(
     (value) => !/^\.\.?$/.test(value),
     'must not be "." or "..", which no address can hold',
@@ -219,15 +193,19 @@ function pattern(message: string | typeof notText) {
   return v.pipe(v.string(message), v.nonEmpty('must not be empty'), ...bounds(512))
 }
 
-function choice(options: readonly string[]): string {
-  return `must be one of ${options.map((option) => `"${option}"`).join(', ')}`
+/** One of these texts; some are refused by words of their own. */
+export function choiceOf<const Options extends readonly string[]>(
+  options: Options,
+  refusals: Readonly<Record<string, string>> = {},
+) {
+  const usual = `must be one of ${options.map((option) => `"${option}"`).join(', ')}`
+  return v.picklist(options, ({ input }) => {
+    const own = typeof input === 'string' && Object.hasOwn(refusals, input) ? refusals[input] : undefined
+    return own ?? usual
+  })
 }
 
-function oneOf<const Options extends readonly string[]>(options: Options) {
-  return v.picklist(options, choice(options))
-}
-
-function notText(issue: v.StringIssue): string {
+export function notText(issue: v.StringIssue): string {
   return issue.input === undefined ? 'must not be blank' : 'must be text'
 }
 

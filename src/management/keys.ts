@@ -1,25 +1,26 @@
-import * as v from 'valibot'
 import { gatewayError } from '../errors.ts'
 import { createMutex } from '../lib/promises.ts'
-import { isClientKey, mintClientKey } from '../store/client-key.ts'
+import { mintClientKey } from '../store/client-key.ts'
 import type { KeyRecord } from '../store/collections.ts'
 import { CONFIRM_KEY } from '../store/keyring.ts'
 import type { Records } from '../store/records.ts'
 import { retryLostRace } from '../store/storage-access.ts'
 import { openKey, placeOfKey, UNREADABLE_KEY } from '../store/vault.ts'
 import type { WritableStore } from '../store/writable-store.ts'
+import { type KeyChange, type KeyPut, keyFields, type NewKeyInput } from '../types/records/keys.ts'
 import type { ApiKey, Clock } from '../types.ts'
-import { closed, fields, invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
-import { findRecord, isSameJson, newEdit, present, timestamp } from './records.ts'
+import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import { findRecord, isSameJson, newEdit, present, shownFields, timestamp, withChange } from './records.ts'
+import { inputSchema } from './schemas.ts'
 
 /** API keys (spec.md, API keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface KeyOperations<Input = never> {
   list(): Promise<{ keys: ShownKey[] }>
   get(id: string): Promise<{ key: ShownKey }>
   /** Resolves to the value of the key as `key`. `name` must not be blank. */
-  create(input: { name: string } | Input): Promise<{ key: string; id: string; name: string; createdAt: string }>
-  /** Renames, pauses or resumes; takes effect with the next request. */
-  update(id: string, input: { name?: string; isActive?: boolean } | Input): Promise<{ key: ShownKey }>
+  create(input: NewKeyInput | Input): Promise<CreatedKey>
+  /** Renames, pauses or resumes; takes effect with the next request. Absent members stay. */
+  update(id: string, input: KeyChange | Input): Promise<{ key: ShownKey }>
   /**
    * Creates the key of this `id`, or without one of this `name`, or changes the members that are given; what is not given stays. Writes
    * nothing when nothing would change, so that a host may call it at every start. `key` is a value of the host's own: `sbx_` and 32 to 196
@@ -28,14 +29,6 @@ export interface KeyOperations<Input = never> {
    */
   put(input: OrUnset<KeyPut> | Input): Promise<{ key: ShownKey }>
   delete(id: string): Promise<{ success: true }>
-}
-
-/** A key to create or change by `put`. */
-export interface KeyPut {
-  id?: string
-  name: string
-  key?: string
-  isActive?: boolean
 }
 
 /** An API key as the management API shows it. */
@@ -47,23 +40,18 @@ export interface ShownKey extends ApiKey {
   error?: string
 }
 
+/** A key that was just made, which is active. */
+export interface CreatedKey extends Omit<ApiKey, 'isActive'> {}
+
+/** The answer to a new key. */
+export function createdKey({ key, isActive, error, ...rest }: ShownKey): CreatedKey {
+  return { key, ...rest }
+}
+
 export const keyInputs = {
-  create: closed({ name: fields.name }),
-  update: closed({ name: v.exactOptional(fields.name), isActive: v.exactOptional(fields.flag) }),
-  put: closed({
-    name: fields.name,
-    id: v.exactOptional(fields.recordId),
-    key: v.exactOptional(
-      v.pipe(
-        fields.text,
-        v.check(
-          isClientKey,
-          'must be "sbx_" and 32 to 196 letters, digits, "_" or "-", copied whole if the gateway has made it',
-        ),
-      ),
-    ),
-    isActive: v.exactOptional(fields.flag),
-  }),
+  create: inputSchema(keyFields, 'create'),
+  update: inputSchema(keyFields, 'update'),
+  put: inputSchema(keyFields, 'put'),
 }
 
 export function createKeyOperations(deps: {
@@ -77,12 +65,11 @@ export function createKeyOperations(deps: {
 
   /** A key that cannot be opened, or was changed elsewhere, must not hide the other keys. */
   async function shown({ digest, record }: FoundKey): Promise<ShownKey> {
-    const { id, name, isActive, createdAt, sha256 } = record
-    const opening = sha256 === undefined ? openKey(await store.vault(), record) : ''
+    const opening = record.sha256 === undefined ? openKey(await store.vault(), record) : ''
     const [key, isProven] = await Promise.all([opening, store.isProvenKey(digest, record)])
-    const rest = { isActive: isActive !== false, createdAt }
-    if (!isProven) return { id, name, key: key ?? '', ...rest, error: UNPROVEN_KEY }
-    return key === undefined ? { id, name, key: '', ...rest, error: UNREADABLE_KEY } : { id, name, key, ...rest }
+    const error = isProven ? (key === undefined ? UNREADABLE_KEY : undefined) : UNPROVEN_KEY
+    const isActive = record.isActive !== false
+    return { ...shownFields(keyFields, { ...record, key: key ?? '', isActive }), ...(error !== undefined && { error }) }
   }
 
   async function list() {
@@ -117,12 +104,12 @@ export function createKeyOperations(deps: {
   async function add(
     id: string | undefined,
     key = mintClientKey(),
-    { name, isActive = true }: Omit<KeyPut, 'id' | 'key'>,
+    { isActive = true, ...given }: Omit<KeyPut, 'id' | 'key'>,
   ) {
-    const record = { id: id ?? crypto.randomUUID(), name, isActive, createdAt: timestamp(clock), edit: newEdit() }
-    const digest = await insert(key, record)
+    const plain = { id: id ?? crypto.randomUUID(), name: given.name, isActive, createdAt: timestamp(clock) }
+    const digest = await insert(key, edited(plain, { ...given, isActive }))
     if (digest !== undefined) return digest
-    if (await findPut(id, name)) return false
+    if (await findPut(id, given.name)) return false
     throw takenValue()
   }
 
@@ -130,7 +117,7 @@ export function createKeyOperations(deps: {
   async function change({ digest, record }: FoundKey, key: string | undefined, given: Partial<KeyPut>) {
     const isProven = await store.isProvenKey(digest, record)
     if (!isProven && given.isActive === undefined) throw invalidInput(UNPROVEN_KEY)
-    const next = { ...record, ...given }
+    const next = withChange(record, given)
     const other = key === undefined ? digest : await (await store.vault()).digest(key)
     if (key !== undefined && other !== digest) {
       const isOwn = (await insert(key, edited(record, given))) ?? (await store.keys.get(other))?.id === record.id // of a call that was cut off
@@ -148,13 +135,12 @@ export function createKeyOperations(deps: {
     get: async (id) => ({ key: await shown(await find(id)) }),
 
     async create(input) {
-      const { name } = parseInput(keyInputs.create, input)
-      const id = crypto.randomUUID()
       const key = mintClientKey()
-      const createdAt = timestamp(clock)
-      const digest = await insert(key, { id, name, isActive: true, createdAt })
+      const { name, ...more } = parseInput(keyInputs.create, input)
+      const record = { id: crypto.randomUUID(), name, isActive: true, createdAt: timestamp(clock), ...more }
+      const digest = await insert(key, record)
       if (digest === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
-      return { key, id, name, createdAt }
+      return createdKey({ ...record, key })
     },
 
     async update(id, input) {
@@ -198,10 +184,9 @@ export function createKeyOperations(deps: {
   }
 }
 
-/** A key with these members. */
-const edited = <T extends Partial<KeyRecord>>(record: T, given: Partial<KeyPut>): T => ({
-  ...record,
-  ...given,
+/** A key after a change. */
+const edited = <T extends object, C extends Partial<KeyPut>>(record: T, given: C) => ({
+  ...withChange(record, given),
   ...(given.isActive !== undefined && { edit: newEdit() }),
 })
 

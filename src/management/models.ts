@@ -1,11 +1,12 @@
-import * as v from 'valibot'
 import type { Mutex } from '../lib/promises.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { AliasRecord } from '../store/store.ts'
 import { customModelId, type WritableStore } from '../store/writable-store.ts'
+import { aliasFields, customModelFields } from '../types/records/models.ts'
 import type { Combo, ComboModel, CustomModel, ModelEntry } from '../types.ts'
-import { closed, fields, invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findRecord, isSameJson, present } from './records.ts'
+import { inputSchema } from './schemas.ts'
 import { type Warned, whyNowhere, withWarnings } from './warnings.ts'
 
 /**
@@ -23,7 +24,7 @@ export interface AliasOperations<Input = never> {
   delete(alias: string): Promise<{ success: true }>
 }
 
-export const aliasInputs = { set: closed({ alias: fields.nameInPath, model: fields.model }) }
+export const aliasInputs = { set: inputSchema(aliasFields, 'put') }
 
 /** `inTurn` is shared with the combos: both decide where a name leads. `routes`: where names lead now. */
 export function createAliasOperations({
@@ -136,9 +137,10 @@ export interface CustomModelOperations<Input = never> {
   delete(providerAlias: string, id: string): Promise<{ success: true }>
 }
 
-const model = { id: fields.modelInPath, type: v.exactOptional(fields.kind), providerAlias: fields.nameInPath }
-
-export const customModelInputs = { create: closed(model), put: closed(model) }
+export const customModelInputs = {
+  create: inputSchema(customModelFields, 'create'),
+  put: inputSchema(customModelFields, 'put'),
+}
 
 export function createCustomModelOperations({
   store: { customModels },

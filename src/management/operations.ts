@@ -65,7 +65,11 @@ interface HttpOperation {
 }
 
 /** Is the body of a request for the operation read? */
-export const takesBody = ({ method, action, hasInput }: Pick<HttpOperation, 'method' | 'action' | 'hasInput'>): boolean =>
+export const takesBody = ({
+  method,
+  action,
+  hasInput,
+}: Pick<HttpOperation, 'method' | 'action' | 'hasInput'>): boolean =>
   method !== 'GET' && method !== 'DELETE' && (hasInput !== false || action !== undefined)
 
 type Call = (...args: never) => unknown

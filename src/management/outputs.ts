@@ -1,7 +1,15 @@
 import * as v from 'valibot'
-import { comboModel } from './combo-input.ts'
-import { anyObject, fields } from './input.ts'
+import { comboFields } from '../types/records/combos.ts'
+import { connectionFields } from '../types/records/connections.ts'
+import { keyFields } from '../types/records/keys.ts'
+import { aliasFields, customModelFields } from '../types/records/models.ts'
+import { settingsFields } from '../types/records/settings.ts'
+import { kinds, providerFormats, strategies, wireFormats } from '../types/unions.ts'
+import type { Settings } from '../types.ts'
+import { comboModel } from './combo-entry.ts'
+import { anyObject, choiceOf } from './input.ts'
 import type { Management } from './operations.ts'
+import { shownSchema, wholeSchema } from './output-schemas.ts'
 
 const text = v.string()
 const flag = v.boolean()
@@ -14,7 +22,9 @@ const object = v.pipe(
   v.metadata({ type: 'object' }),
 )
 const jsonObject = anyObject('must be an object')
-const { kind, strategy } = fields
+const kind = choiceOf(kinds)
+const strategy = choiceOf(strategies)
+const wireFormat = choiceOf(wireFormats)
 const failureClass = v.picklist([
   'client',
   'context-overflow',
@@ -35,45 +45,15 @@ const level = v.picklist(['provider', 'connection', 'model'])
 const success = v.object({ success: v.literal(true) })
 const warnings = { warnings: v.exactOptional(texts) }
 
-const apiKey = v.object({
-  id: text,
-  name: text,
-  key: text,
-  isActive: v.exactOptional(flag),
-  createdAt: time,
-  error: v.exactOptional(text),
-})
-const newApiKey = v.object({ key: text, id: text, name: text, createdAt: time })
+const apiKey = shownSchema(keyFields, { error: v.exactOptional(text) })
+const { isActive: _, ...createdFields } = keyFields
+const newApiKey = shownSchema(createdFields)
 const oneApiKey = v.object({ key: apiKey })
 
-const health = { failureShare: number, windowMs: whole, minCalls: whole, cooldownMs: whole, maxCooldownMs: whole }
-const timeouts = { headersMs: whole, idleMs: whole, totalMs: whole }
+const settings = wholeSchema<Settings>(settingsFields)
 
-const settings = v.object({
-  cloudEnabled: flag,
-  requireApiKey: flag,
-  cloudUrl: text,
-  health: v.object(health),
-  maxAttempts: whole,
-  timeouts: v.object(timeouts),
-})
-
-const combo = v.object({
-  id: text,
-  name: text,
-  kind: v.exactOptional(kind),
-  models: v.array(comboModel),
-  strategy,
-  stickyLimit: v.exactOptional(whole),
-  connectionStrategy: v.exactOptional(strategy),
-  hedge: v.exactOptional(flag),
-  health: v.exactOptional(v.object(allOptional(health))),
-  maxAttempts: v.exactOptional(whole),
-  timeouts: v.exactOptional(v.object(allOptional(timeouts))),
-  createdAt: time,
-  updatedAt: time,
-})
-const changedCombo = v.object({ ...combo.entries, ...warnings })
+const combo = shownSchema(comboFields)
+const changedCombo = shownSchema(comboFields, warnings)
 
 const healthEntry = v.object({
   level,
@@ -102,35 +82,9 @@ const targetState = v.object({
   until: v.exactOptional(time),
 })
 
-const connection = v.object({
-  id: text,
-  provider: text,
-  name: text,
-  isActive: v.exactOptional(flag),
-  draining: v.exactOptional(flag),
-  priority: v.exactOptional(number),
-  apiKey: v.exactOptional(text),
-  providerSpecificData: v.exactOptional(
-    v.object({
-      prefix: v.exactOptional(text),
-      sharesPrefix: v.exactOptional(flag),
-      enabledModels: v.exactOptional(texts),
-      baseUrl: v.exactOptional(text),
-      format: v.exactOptional(fields.format),
-      resource: v.exactOptional(text),
-      apiVersion: v.exactOptional(text),
-      deployment: v.exactOptional(text),
-      region: v.exactOptional(text),
-      project: v.exactOptional(text),
-    }),
-  ),
-  createdAt: time,
-  updatedAt: time,
-  error: v.exactOptional(text),
-  health: v.exactOptional(v.array(healthEntry)),
-})
-
-const changedConnection = v.object({ ...connection.entries, ...warnings })
+const ofConnections = { error: v.exactOptional(text), health: v.exactOptional(v.array(healthEntry)) }
+const connection = shownSchema(connectionFields, ofConnections)
+const changedConnection = shownSchema(connectionFields, { ...ofConnections, ...warnings })
 
 const modelEntry = v.object({
   id: text,
@@ -140,10 +94,10 @@ const modelEntry = v.object({
   kind: v.exactOptional(v.picklist(['webSearch', 'webFetch'])),
 })
 
-const customModel = v.object({ id: text, type: v.exactOptional(kind), providerAlias: text })
-const alias = v.object({ alias: text, model: text, ...warnings })
+const customModel = shownSchema(customModelFields)
+const alias = shownSchema(aliasFields, warnings)
 
-const format = v.picklist([...fields.format.options, 'bedrock-converse'])
+const format = choiceOf(providerFormats)
 const modelList = v.object({ models: v.array(v.object({ id: text })) })
 const provider = v.object({
   id: text,
@@ -154,7 +108,7 @@ const provider = v.object({
   baseUrl: v.exactOptional(text),
   format: v.exactOptional(format),
   formats: v.exactOptional(v.record(text, format)),
-  alsoSpeaks: v.exactOptional(v.array(fields.format)),
+  alsoSpeaks: v.exactOptional(v.array(wireFormat)),
   auth: v.exactOptional(v.picklist(['bearer', 'x-api-key', 'x-goog-api-key', 'api-key'])),
   cloud: v.exactOptional(v.picklist(['azure', 'bedrock', 'vertex'])),
   serviceKinds: v.exactOptional(v.array(kind)),

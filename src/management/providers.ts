@@ -1,11 +1,13 @@
-import * as v from 'valibot'
 import { catalogAliasOf, definitionOf } from '../providers/names.ts'
 import { compatibleFormat } from '../providers/target.ts'
 import type { ProviderRecord } from '../store/store.ts'
 import type { WritableStore } from '../store/writable-store.ts'
+import type { InputOf } from '../types/records/fields.ts'
+import { providerFields } from '../types/records/models.ts'
 import type { Catalog, CatalogProvider, Strategy } from '../types.ts'
-import { closed, connectionStrategy, parseInput, stickyLimit } from './input.ts'
+import { parseInput } from './input.ts'
 import { present } from './records.ts'
+import { inputSchema } from './schemas.ts'
 
 /** A provider as the management API shows it, with the defaults for what its definition leaves out. */
 export interface Provider extends CatalogProvider {
@@ -28,15 +30,9 @@ export interface ProviderOperations<Input = never> {
 }
 
 /** The strategy among a provider's connections: any but `conditional`. */
-export interface ProviderChange {
-  strategy: Strategy
-  /** Under `round-robin`: how many requests in a row each connection gets; default 1. */
-  stickyLimit?: number
-}
+export interface ProviderChange extends InputOf<typeof providerFields, 'update'> {}
 
-export const providerInputs = {
-  update: closed({ strategy: connectionStrategy, stickyLimit: v.exactOptional(stickyLimit) }),
-}
+export const providerInputs = { update: inputSchema(providerFields, 'update') }
 
 export function createProviderOperations({
   store,

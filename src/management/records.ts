@@ -1,8 +1,9 @@
 import { gatewayError } from '../errors.ts'
 import { randomBytes, toHex } from '../lib/bytes.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 import type { Records } from '../store/records.ts'
 import type { StoredEntry } from '../store/stored-records.ts'
+import type { RecordField, RecordFields, ShownOf } from '../types/records/fields.ts'
 import type { Clock } from '../types.ts'
 
 /** The first record that passes; the storage is read again before it counts as missing. Throws `NOT_FOUND`: `<what> not found`. */
@@ -21,6 +22,26 @@ export function present<T>(record: T | undefined, what: string): T {
   if (record === undefined) throw gatewayError('NOT_FOUND', { message: `${what} not found` })
   return record
 }
+
+/** The fields that are shown, of a record with what was made for the answer; as copies, in the order of their description. */
+export function shownFields<F extends RecordFields, R extends object>(recordFields: F, record: R): ShownIn<F, R> {
+  const shown: JsonObject = {}
+  for (const [name, { isShown }] of Object.entries<RecordField>(recordFields)) {
+    const value: unknown = Reflect.get(record, name)
+    if (isShown !== false && value !== undefined) shown[name] = structuredClone(value)
+  }
+  return shown as ShownIn<F, R> // by the same fields
+}
+
+type ShownIn<F, R> = Pick<ShownOf<F>, keyof ShownOf<F> & keyof R>
+
+/** A record after a change: what is given replaces what was, `null` removes. */
+export function withChange<T extends object, C extends object>(record: T, change: C): WithoutNulls<T & C> {
+  const kept = Object.entries({ ...record, ...change }).filter(([, value]) => value !== null)
+  return Object.fromEntries(kept) as WithoutNulls<T & C> // the nulls are gone
+}
+
+type WithoutNulls<T> = { [Member in keyof T]: Exclude<T[Member], null> }
 
 /** Are two JSON values the same, whatever the order of their members? Members that are `undefined` count as absent. */
 export function isSameJson(one: unknown, other: unknown): boolean {

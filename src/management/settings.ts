@@ -1,14 +1,15 @@
-import * as v from 'valibot'
 import { gatewayError } from '../errors.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 import { effectiveRules, type RuledLimits } from '../routing/request-rules.ts'
 import { SETTINGS } from '../store/collections.ts'
 import type { StoredSettings } from '../store/settings.ts'
 import type { WritableStore } from '../store/writable-store.ts'
+import { type SettingsChange, settingsFields } from '../types/records/settings.ts'
 import type { Settings } from '../types.ts'
-import { addressProblem, closed, fields, invalidInput, parseInput } from './input.ts'
+import { addressProblem, invalidInput, parseInput } from './input.ts'
 import { isSameJson, newEdit } from './records.ts'
-import { changedRules, checkCooldowns, innerRules, type RulesChange, rulesChange } from './rules-input.ts'
+import { changedRules, checkCooldowns } from './rules.ts'
+import { inputSchema, membersByField } from './schemas.ts'
 
 /** The settings (spec.md, Settings). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface SettingsOperations<Input = never> {
@@ -21,20 +22,9 @@ export interface SettingsOperations<Input = never> {
   update(input: SettingsChange | Input): Promise<Settings>
 }
 
-/** A change of the settings. */
-export interface SettingsChange extends RulesChange {
-  requireApiKey?: boolean
-  cloudUrl?: string
-}
+export const settingsInputs = { update: inputSchema(settingsFields, 'update') }
 
-export const settingsInputs = {
-  update: closed({
-    requireApiKey: v.exactOptional(fields.flag),
-    cloudUrl: v.exactOptional(fields.text),
-    ...rulesChange,
-    cloudEnabled: fields.byAction,
-  }),
-}
+const innerFields = membersByField(settingsFields)
 
 /** `limits`: those of the gateway, which hold where the settings have no rules of their own. */
 export function createSettingsOperations({
@@ -44,7 +34,8 @@ export function createSettingsOperations({
   store: WritableStore
   limits: RuledLimits
 }): SettingsOperations<unknown> {
-  const shown = ({ rules, edit: _, ...settings }: StoredSettings): Settings => ({
+  const shown = ({ rules, edit: _, cloudEnabled, ...settings }: StoredSettings): Settings => ({
+    cloudEnabled,
     ...settings,
     ...effectiveRules(limits, rules),
   })
@@ -53,21 +44,25 @@ export function createSettingsOperations({
     get: async () => shown(await store.settings.read()),
 
     async update(input) {
-      const { requireApiKey, cloudUrl, cloudEnabled, ...change } = parseInput(settingsInputs.update, input, innerRules)
+      const { cloudUrl, health, maxAttempts, timeouts, ...plain } = parseInput(
+        settingsInputs.update,
+        input,
+        innerFields,
+      )
       const base = cloudUrl === undefined ? undefined : normalised(cloudUrl)
       function patchFor({ rules: before, cloudEnabled: isOn, cloudUrl }: StoredSettings): Partial<StoredSettings> {
         if (isOn && base !== undefined && base !== cloudUrl) throw gatewayError('CLOUD_CONFLICT', { message: STILL_ON })
-        const rules = changedRules(before, change)
-        if (change.health) checkCooldowns(effectiveRules(limits, rules).health)
+        const rules = changedRules(before, { health, maxAttempts, timeouts })
+        if (health) checkCooldowns(effectiveRules(limits, rules).health)
         return {
           rules,
-          ...(requireApiKey !== undefined && { requireApiKey }),
+          ...plain,
           ...(base !== undefined && { cloudUrl: base }),
         }
       }
       const stored = await store.settings.reread().catch(() => undefined) // what cannot be read may be mended by the change
       const isSame = stored && !store.damage.has(SETTINGS) && isSameJson(stored, { ...stored, ...patchFor(stored) })
-      const edit = requireApiKey === undefined ? {} : { edit: newEdit() }
+      const edit = plain.requireApiKey === undefined ? {} : { edit: newEdit() }
       return shown(isSame ? stored : await store.settings.update((before) => ({ ...patchFor(before), ...edit })))
     },
   }

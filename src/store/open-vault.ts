@@ -4,7 +4,7 @@ import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Logger, Storage, Stored } from '../types.ts'
 import { CLOUD_IDENTITIES, type ConnectionRecord, KEYS, type KeyRecord, SETTINGS, VAULT } from './collections.ts'
 import { overStored, recordKinds } from './readings.ts'
-import { resignedSettings, takenOverSettings } from './settings.ts'
+import { signedSettings } from './settings.ts'
 import { failedTo, retryLostRace } from './storage-access.ts'
 import { createStoredRecords, openRecord, type RecordKind } from './stored-records.ts'
 import {
@@ -202,7 +202,7 @@ async function hasProvenRecords(storage: Storage): Promise<boolean> {
  * settings. Rejects with `STORAGE_FAILED`.
  */
 async function takeOver(storage: Storage, vault: Vault, { isNew }: { isNew: boolean }): Promise<void> {
-  await rewrite(storage, SETTINGS, (text) => takenOverSettings(vault, text))
+  await rewrite(storage, SETTINGS, (text) => signedSettings(text, { vault }))
   if (isNew) return
   await rewriteAll<KeyRecord>(storage, recordKinds.keys, async (record, digest) =>
     (await isProvenKey(vault, digest, record)) ? undefined : provenKey(vault, digest, record),
@@ -241,7 +241,7 @@ async function reseal(storage: Storage, former: Vault, vault: Vault): Promise<vo
     const plain = await former.open(place, sealed).catch(() => undefined)
     return plain === undefined ? undefined : vault.seal(place, plain)
   }
-  await rewrite(storage, SETTINGS, (text) => resignedSettings(text, { former, vault }))
+  await rewrite(storage, SETTINGS, (text) => signedSettings(text, { former, vault }))
   await rewriteAll<KeyRecord>(storage, recordKinds.keys, async (record, digest) => {
     const sealedKey = await resealed(placeOfKey(record.id), record.sealedKey)
     const next = sealedKey === undefined ? undefined : { ...record, sealedKey }

@@ -1,5 +1,13 @@
+import { assertNever } from '../lib/assert-never.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { strategies, wireFormats } from '../lib/unions.ts'
+import { comboFields } from '../types/records/combos.ts'
+import { connectionFields } from '../types/records/connections.ts'
+import type { RecordField, RecordFields } from '../types/records/fields.ts'
+import { keyFields } from '../types/records/keys.ts'
+import { aliasFields, customModelFields, providerFields } from '../types/records/models.ts'
+import { ruleMembers } from '../types/records/rules.ts'
+import { settingsFields } from '../types/records/settings.ts'
+import type { Members, Shape } from '../types/records/shapes.ts'
 import type { CustomModel, RequestRules } from '../types.ts'
 import {
   ALIASES,
@@ -29,43 +37,93 @@ interface RecordReading<T> {
  */
 export type Reader<T> = (stored: JsonObject, id: string) => RecordReading<T> | string
 
-/** What a field can be; `as` is what it is read as otherwise, and `undefined` leaves it out. */
-interface FieldRule {
-  isGood(value: unknown): boolean
-  as?: unknown
-  /** May it be missing? */
-  optional?: boolean
-}
-
-const isText = (value: unknown) => typeof value === 'string'
 const isName = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
-const isFlag = (value: unknown) => typeof value === 'boolean'
 const isNumber = (value: unknown) => typeof value === 'number' && Number.isFinite(value)
-const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0
-const isOneOf = (values: readonly unknown[]) => (value: unknown) => values.includes(value)
+const isAmount = (value: unknown): value is number => typeof value === 'number' && value > 0
 
-const text: FieldRule = { isGood: isText, as: '' }
-const optionalText: FieldRule = { isGood: isText, optional: true }
-const time: FieldRule = {
-  isGood: (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
-  as: '1970-01-01T00:00:00.000Z',
+/** Can a value be stored in a field of this shape? By its type alone: limits change, and hold for what is given. */
+function fits(shape: Shape, value: unknown): boolean {
+  switch (shape.type) {
+    case 'text':
+      return typeof value === 'string'
+    case 'flag':
+      return typeof value === 'boolean'
+    case 'time':
+      return typeof value === 'string' && !Number.isNaN(Date.parse(value))
+    case 'number':
+      if (shape.isReadAsAmount) return isAmount(value)
+      return shape.isWhole ? Number.isSafeInteger(value) && isAmount(value) : isNumber(value)
+    case 'choice':
+      return typeof value === 'string' && (shape.isOpen || [...shape.of, ...(shape.refused ?? [])].includes(value))
+    case 'list':
+      return Array.isArray(value)
+    case 'map':
+    case 'object':
+      return isObject(value)
+    case 'entry':
+      return isEntry(value)
+    default:
+      return assertNever(shape)
+  }
 }
-/** Only `false` is off (spec.md, API key, Provider connection). */
-const active: FieldRule = { isGood: isFlag, as: true, optional: true }
 
-/** Reads the fields by their rules. */
-function byRules(stored: JsonObject, rules: Record<string, FieldRule>, where = ''): RecordReading<JsonObject> {
+/** An entry whose condition cannot be read is none: without it, it would take requests that are not for it. */
+function isEntry(entry: unknown): boolean {
+  if (!isObject(entry)) return isName(entry)
+  const { model, weight, when } = entry
+  return isName(model) && (weight === undefined || isNumber(weight)) && (when === undefined || isObject(when))
+}
+
+/** Reads the fields of a record, or of an object in it; why it is of no use if it lacks one that is essential. */
+function byFields(stored: JsonObject, fields: RecordFields, slot = '', where = ''): RecordReading<JsonObject> | string {
   const record = { ...stored }
   const problems: string[] = []
-  for (const [name, { isGood, as, optional = false }] of Object.entries(rules)) {
+  const inside: string[] = []
+  for (const name in fields) {
+    const field = fields[name]
+    if (!field || field.isStored === false) continue
     const value = stored[name]
-    if (value === undefined ? optional : isGood(value)) continue
-    if (as === undefined) delete record[name]
-    else record[name] = as
-    const read = as === undefined ? 'is left out' : `is read as ${JSON.stringify(as)}`
-    problems.push(`"${where}${name}" is ${kindOf(value)} and ${read}`)
+    if (field.isEssential) {
+      const lack = lackIn(name, field.shape, value)
+      if (lack !== undefined) return lack
+    }
+    if (value === undefined ? !field.isOptional : !isGood(field, value, slot)) {
+      const as = readInstead(field, stored, slot)
+      if (as === undefined) delete record[name]
+      else record[name] = as
+      const read = as === undefined ? 'is left out' : `is read as ${JSON.stringify(as)}`
+      problems.push(`"${where}${name}" is ${kindOf(value)} and ${read}`)
+    }
+    const inner = readInside(field.shape, record[name], where + name)
+    if (!inner) continue
+    record[name] = inner.value
+    inside.push(...inner.problems)
   }
-  return { record, problems }
+  return { record, problems: [...problems, ...inside] }
+}
+
+const isGood = ({ isSlot, readFrom, shape }: RecordField, value: unknown, slot: string) =>
+  isSlot ? value === slot : readFrom === 'slot' ? isName(value) : fits(shape, value)
+
+/** What a record without a usable value of an essential field has not. */
+function lackIn(name: string, shape: Shape, value: unknown): string | undefined {
+  const isThere = shape.type === 'text' ? isName(value) : fits(shape, value)
+  if (!isThere && shape.type === 'list') return `has no list of "${name}"`
+  if (!isThere) return `has no "${name}"${shape.type === 'choice' ? ' that this release knows' : ''}`
+  if (shape.type !== 'list' || !Array.isArray(value)) return undefined
+  const isUsable = value.length === 0 || value.some((item) => fits(shape.of, item))
+  return isUsable ? undefined : `has no usable ${shape.of.type} in "${name}"`
+}
+
+function readInstead(
+  { shape, isOptional, isSlot, readFrom, readAs }: RecordField,
+  stored: JsonObject,
+  slot: string,
+): unknown {
+  if (isSlot || readFrom === 'slot') return slot
+  if (readFrom !== undefined) return stored[readFrom]
+  if (readAs !== undefined || isOptional) return readAs
+  return shape.type === 'time' ? '1970-01-01T00:00:00.000Z' : ''
 }
 
 function kindOf(value: unknown): string {
@@ -76,137 +134,48 @@ function kindOf(value: unknown): string {
   return typeof value === 'string' ? 'a text that it cannot be' : `a ${typeof value}`
 }
 
-/** Client keys: the digest is their identity, the id what the management API calls them by. */
-const readKey: Reader<KeyRecord> = (stored) => {
-  if (!isName(stored.id)) return 'has no "id"'
-  return readAs<KeyRecord>(
-    byRules(stored, {
-      name: text,
-      isActive: active,
-      createdAt: time,
-      sealedKey: text,
-      sha256: optionalText,
-      mac: optionalText,
-      edit: optionalText,
-    }),
-  )
-}
-
-const readConnection: Reader<ConnectionRecord> = (stored, id) => {
-  if (!isName(stored.provider)) return 'has no "provider"'
-  const { record, problems } = byRules(stored, {
-    id: { isGood: (value) => value === id, as: id },
-    name: { isGood: isText, as: stored.provider },
-    isActive: active,
-    draining: { isGood: isFlag, optional: true },
-    priority: { isGood: isNumber, optional: true },
-    sealedApiKey: optionalText,
-    edit: optionalText,
-    providerSpecificData: { isGood: isObject, optional: true },
-    createdAt: time,
-    updatedAt: time,
-  })
-  if (isObject(record.providerSpecificData)) {
-    const inner = readData(record.providerSpecificData)
-    problems.push(...inner.problems)
-    record.providerSpecificData = inner.record
+/** What is in a list or an object, if there is something wrong with it. */
+function readInside(shape: Shape, value: unknown, where: string): { value: unknown; problems: string[] } | undefined {
+  if (shape.type === 'list' && Array.isArray(value)) {
+    const kept = value.filter((item) => fits(shape.of, item))
+    const lost = value.length - kept.length
+    if (lost === 0) return undefined
+    return { value: kept, problems: [`"${where}" holds ${lost} that are no ${shape.of.type}, which are left out`] }
   }
-  return readAs<ConnectionRecord>({ record, problems })
+  const members = isObject(value) && membersOf(shape, value)
+  const reading = members && byFields(value, members, '', `${where}.`)
+  if (!reading || typeof reading === 'string' || reading.problems.length === 0) return undefined
+  return { value: reading.record, problems: reading.problems }
 }
 
-const DATA: Record<string, FieldRule> = {
-  prefix: optionalText,
-  sharesPrefix: { isGood: isFlag, optional: true },
-  enabledModels: { isGood: Array.isArray, optional: true },
-  baseUrl: optionalText,
-  format: { isGood: isOneOf(wireFormats), optional: true },
-  resource: optionalText,
-  apiVersion: optionalText,
-  deployment: optionalText,
-  region: optionalText,
-  project: optionalText,
+/** The members of an object as fields; none when it is looked into where it is used. */
+function membersOf(shape: Shape, value: JsonObject): RecordFields | undefined {
+  if (shape.type === 'object') return shape.isReadWhole ? undefined : shape.fields
+  if (shape.type !== 'map') return undefined
+  return Object.fromEntries(Object.keys(value).map((name) => [name, { shape: shape.of, isOptional: true }]))
 }
 
-function readData(stored: JsonObject): RecordReading<JsonObject> {
-  const { record, problems } = byRules(stored, DATA, 'providerSpecificData.')
-  if (!Array.isArray(record.enabledModels)) return { record, problems }
-  const ids = record.enabledModels.filter(isText)
-  const lost = record.enabledModels.length - ids.length
-  if (lost === 0) return { record, problems }
-  problems.push(`"providerSpecificData.enabledModels" holds ${lost} that are no text, which are left out`)
-  return { record: { ...record, enabledModels: ids }, problems }
+/** The reader of records with these fields. */
+function readerOf<T>(fields: RecordFields): Reader<T> {
+  return (stored, slot) => byFields(stored, fields, slot) as (RecordReading<JsonObject> & RecordReading<T>) | string // the type comes from the same fields
 }
 
-/** Combos are stored under their names. */
-const readCombo: Reader<ComboRecord> = (stored, name) => {
-  if (!/^[a-zA-Z0-9_.-]+$/.test(name)) return 'lies under a name that no combo can have'
-  if (!Array.isArray(stored.models)) return 'has no list of "models"'
-  const models = stored.models.filter(isEntry)
-  const lost = stored.models.length - models.length
-  if (lost > 0 && models.length === 0) return 'has no usable entry in "models"'
-  const { record, problems } = byRules(stored, {
-    id: { isGood: isName, as: name },
-    name: { isGood: (value) => value === name, as: name },
-    kind: { isGood: isText, as: 'llm', optional: true }, // one that is not known is listed nowhere
-    strategy: { isGood: isOneOf(strategies), as: 'fallback' },
-    stickyLimit: { isGood: isCount, optional: true },
-    connectionStrategy: { isGood: isOneOf(strategies), optional: true },
-    hedge: { isGood: isFlag, optional: true },
-    health: { isGood: isObject, optional: true },
-    maxAttempts: { isGood: isCount, optional: true },
-    timeouts: { isGood: isObject, optional: true },
-    from: optionalText,
-    movedTo: optionalText,
-    revision: optionalText,
-    createdAt: time,
-    updatedAt: time,
-  })
-  if (lost > 0) problems.push(`"models" holds ${lost} that are no entry, which are left out`)
-  return readAs<ComboRecord>({ record: { ...record, models }, problems })
-}
-
-/** An entry whose condition cannot be read is none: without it, it would take requests that are not for it. */
-function isEntry(entry: unknown): boolean {
-  if (!isObject(entry)) return isName(entry)
-  const { model, weight, when } = entry
-  return isName(model) && (weight === undefined || isNumber(weight)) && (when === undefined || isObject(when))
-}
-
-const readCustomModel: Reader<CustomModel> = (stored) => {
-  if (!isName(stored.id)) return 'has no "id"'
-  if (!isName(stored.providerAlias)) return 'has no "providerAlias"'
-  return readAs<CustomModel>(byRules(stored, { type: { isGood: isText, optional: true } }))
-}
-
-/** Aliases are stored under their own names. */
-const readAlias: Reader<AliasRecord> = (stored, alias) => {
-  if (!isName(stored.model)) return 'has no "model"'
-  return readAs<AliasRecord>(byRules(stored, { alias: { isGood: (value) => value === alias, as: alias } }))
-}
-
-/** Strategies among connections are stored under the provider's id. */
-const readProvider: Reader<ProviderRecord> = (stored, provider) => {
-  if (!isOneOf(strategies)(stored.strategy)) return 'has no "strategy" that this release knows'
-  return readAs<ProviderRecord>(
-    byRules(stored, {
-      provider: { isGood: (value) => value === provider, as: provider },
-      stickyLimit: { isGood: isCount, optional: true },
-    }),
-  )
-}
-
-/** Every field that the type needs has a rule above. */
-const readAs = <T>(reading: RecordReading<JsonObject>): RecordReading<T> =>
-  reading as RecordReading<JsonObject> & RecordReading<T>
+const readCombo = readerOf<ComboRecord>(comboFields)
 
 /** Every kind of records: the prefix of its storage keys, and how it is read. */
 export const recordKinds = {
-  keys: { prefix: KEYS, read: readKey },
-  connections: { prefix: CONNECTIONS, read: readConnection },
-  combos: { prefix: COMBOS, read: readCombo },
-  customModels: { prefix: CUSTOM_MODELS, read: readCustomModel },
-  aliases: { prefix: ALIASES, read: readAlias },
-  providers: { prefix: PROVIDERS, read: readProvider },
+  keys: { prefix: KEYS, read: readerOf<KeyRecord>(keyFields) },
+  connections: { prefix: CONNECTIONS, read: readerOf<ConnectionRecord>(connectionFields) },
+  combos: {
+    prefix: COMBOS,
+    read: ((stored, name) =>
+      /^[a-zA-Z0-9_.-]+$/.test(name)
+        ? readCombo(stored, name)
+        : 'lies under a name that no combo can have') satisfies Reader<ComboRecord>,
+  },
+  customModels: { prefix: CUSTOM_MODELS, read: readerOf<CustomModel>(customModelFields) },
+  aliases: { prefix: ALIASES, read: readerOf<AliasRecord>(aliasFields) },
+  providers: { prefix: PROVIDERS, read: readerOf<ProviderRecord>(providerFields) },
 } as const
 
 /**
@@ -221,46 +190,27 @@ export function overStored<T extends object>(stored: JsonObject, was: T, next: T
   return written as T // the reading of it is
 }
 
-/** What is wrong with stored settings: one sentence for each field that is read otherwise than it is stored. */
-export function problemsOfSettings(stored: JsonObject): string[] {
-  const rules: Record<string, FieldRule> = {
-    requireApiKey: active,
-    cloudEnabled: { isGood: isFlag, as: false, optional: true },
-    cloudUrl: { ...text, optional: true },
-    maxAttempts: { isGood: isAmount, optional: true },
-    health: { isGood: isObject, optional: true },
-    timeouts: { isGood: isObject, optional: true },
-  }
-  const { problems } = byRules(stored, rules)
-  for (const [name, numbers] of Object.entries({ health: HEALTH, timeouts: TIMEOUTS })) {
-    const amounts = Object.fromEntries(numbers.map((one) => [one, { isGood: isAmount, optional: true }]))
-    if (isObject(stored[name])) problems.push(...byRules(stored[name], amounts, `${name}.`).problems)
-  }
-  return problems
-}
+/** The settings as they are read, and what is wrong with them: one sentence for each field that is read otherwise than it is stored. */
+export const readSettings = (stored: JsonObject): RecordReading<JsonObject> =>
+  byFields(stored, settingsFields) as RecordReading<JsonObject> // none of their fields is essential
 
 /** The rules in a stored record; members that no release would write are left out. `undefined` when there are none. */
 export function storedRules(record: Readonly<{ [Member in keyof RequestRules]?: unknown }>): RequestRules | undefined {
   const rules: RequestRules = {}
-  const health = numbersIn(record.health, HEALTH)
-  const timeouts = numbersIn(record.timeouts, TIMEOUTS)
+  const health = numbersIn(record.health, ruleMembers.health)
+  const timeouts = numbersIn(record.timeouts, ruleMembers.timeouts)
   if (health) rules.health = health
   if (isAmount(record.maxAttempts)) rules.maxAttempts = record.maxAttempts
   if (timeouts) rules.timeouts = timeouts
   return Object.keys(rules).length > 0 ? rules : undefined
 }
 
-const HEALTH = ['failureShare', 'windowMs', 'minCalls', 'cooldownMs', 'maxCooldownMs'] as const
-const TIMEOUTS = ['headersMs', 'idleMs', 'totalMs'] as const
-
-function numbersIn<const Name extends string>(value: unknown, names: readonly Name[]) {
+function numbersIn<const M extends Members>(value: unknown, members: M) {
   if (!isObject(value)) return undefined
-  const found: { [Member in Name]?: number } = {}
-  for (const name of names) {
-    const amount: unknown = value[name]
-    if (isAmount(amount)) found[name] = amount
+  const found: { [Name in keyof M]?: number } = {}
+  for (const name of Object.keys(members)) {
+    const amount = value[name]
+    if (isAmount(amount)) Object.assign(found, { [name]: amount })
   }
   return Object.keys(found).length > 0 ? found : undefined
 }
-
-const isAmount = (value: unknown): value is number => typeof value === 'number' && value > 0

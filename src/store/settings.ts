@@ -1,11 +1,14 @@
 import { gatewayError } from '../errors.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import type { RecordFields } from '../types/records/fields.ts'
+import { ruleShapes } from '../types/records/rules.ts'
+import { settingsFields } from '../types/records/settings.ts'
 import type { Clock, RequestRules, Settings, Storage } from '../types.ts'
 import type { Freshness } from './cached.ts'
 import { createCached } from './cached.ts'
 import { SETTINGS } from './collections.ts'
-import { problemsOfSettings, storedRules } from './readings.ts'
-import { failedTo, type Patience, retryLostRace } from './storage-access.ts'
+import { readSettings, storedRules } from './readings.ts'
+import { failedTo, type Patience } from './storage-access.ts'
 import type { DamageLog } from './stored-records.ts'
 import type { Vault } from './vault.ts'
 import { areProvenSettings, proofOfSettings } from './vault.ts'
@@ -28,11 +31,27 @@ export interface SettingsStore {
   mayMirror(): Promise<boolean>
   /** Reads them from the storage even if they are in memory. Rejects as `read` does. */
   reread(): Promise<StoredSettings>
-  /**
-   * Merges the patch for the stored settings into them, again when another writer was faster. Settings that are not as a gateway wrote them
-   * are replaced by their reading and the patch, which must name `requireApiKey` then: rejects with `STORAGE_FAILED` otherwise.
-   */
-  update(patchFor: (stored: StoredSettings) => Partial<StoredSettings>): Promise<StoredSettings>
+  /** What changes of the settings are made with: see `writableSettings`. */
+  readonly source: SettingsSource
+}
+
+/** What the reads and the writes of the settings share. */
+interface SettingsSource {
+  storage: Storage
+  vault(): Promise<Vault>
+  /** What the storage has now. */
+  load(): Promise<LoadedSettings>
+  /** They may have been changed. */
+  expire(): void
+  /** The settings that this gateway has written, until they are read again. */
+  replace(settings: StoredSettings): void
+}
+
+/** The stored members, `undefined` when there are none that can be read; and whether they are as a gateway wrote them. */
+interface LoadedSettings {
+  version: string | null
+  members: JsonObject | undefined
+  isProven: boolean
 }
 
 /** Makes the settings of a storage. */
@@ -45,11 +64,10 @@ export function createSettingsStore(deps: {
   vault(): Promise<Vault>
 }): SettingsStore {
   const { storage, freshness, damage, vault } = deps
-  /** The stored members, `undefined` when there are none that can be read; and whether they are as a gateway wrote them. */
-  async function load() {
+  async function load(): Promise<LoadedSettings> {
     const opened = await vault() // which has taken over what a release before wrote
     const stored = await storage.get(SETTINGS).catch(failedTo('read', SETTINGS))
-    const members = stored && parse(stored.value)
+    const members = stored && parseSettings(stored.value)
     const isProven = members !== undefined && (await areProvenSettings(opened, settingsIn(members), members.mac))
     return { version: stored?.version ?? null, members, isProven }
   }
@@ -57,14 +75,14 @@ export function createSettingsStore(deps: {
   const cached = createCached(async () => {
     const { members, isProven } = await load()
     if (!members) throw changedElsewhere()
-    const problems = isProven ? problemsOfSettings(members) : [UNPROVEN]
+    const problems = isProven ? readSettings(members).problems : [UNPROVEN]
     damage.saw(SETTINGS, problems.length > 0 ? problems.join('; ') : undefined)
     return isProven ? settingsIn(members) : shut(members)
   }, deps)
 
   const glance = createCached(async () => {
     const stored = await storage.get(SETTINGS).catch(failedTo('read', SETTINGS))
-    return stored !== undefined && parse(stored.value)?.cloudEnabled === true
+    return stored !== undefined && parseSettings(stored.value)?.cloudEnabled === true
   }, deps)
 
   function expire() {
@@ -82,76 +100,58 @@ export function createSettingsStore(deps: {
     reread: cached.reread,
 
     mayMirror: glance.current,
-
-    update: (patchFor) =>
-      retryLostRace(async () => {
-        const { version, members, isProven } = await load()
-        const kept = isProven ? members : undefined
-        const stored = kept ? settingsIn(kept) : shut(members ?? {})
-        const patch = patchFor(stored)
-        if (!kept && patch.requireApiKey === undefined) throw changedElsewhere()
-        const { rules, ...next } = { ...kept, ...stored, ...patch }
-        const value = JSON.stringify({
-          ...next,
-          ...NO_RULES,
-          ...rules,
-          mac: await proofOfSettings(await vault(), next),
-        })
-        const writing = storage.set(SETTINGS, value, { ifVersion: version }).catch(failedTo('write', SETTINGS))
-        if ((await writing.finally(expire)) === false) return false
-        cached.replace(settingsIn(parse(value) ?? {}), true)
-        return { ...stored, ...patch }
-      }),
+    source: { storage, vault, load, expire, replace: (settings) => cached.replace(settings, true) },
   }
 }
 
-/** The text of settings with their proof, the defaults where there are none; `undefined` when they have it, or cannot be read. */
-export async function takenOverSettings(vault: Vault, text: string | undefined): Promise<string | undefined> {
-  const members = text === undefined ? {} : parse(text)
-  if (!members || (await areProvenSettings(vault, settingsIn(members), members.mac))) return undefined
-  return JSON.stringify({ ...members, mac: await proofOfSettings(vault, settingsIn(members)) })
-}
-
-/** The text of settings that `former` proves with the proof of `vault`; `undefined` when it does not, or there are none. */
-export async function resignedSettings(
+/**
+ * The text of settings with the proof of `vault`, the defaults where there are none; `undefined` when they have it, or cannot be read. With a
+ * `former` vault: only of settings that are there and that it proves.
+ */
+export async function signedSettings(
   text: string | undefined,
-  { former, vault }: { former: Vault; vault: Vault },
+  { vault, former }: { vault: Vault; former?: Vault },
 ): Promise<string | undefined> {
-  const members = text === undefined ? undefined : parse(text)
-  if (!members || !(await areProvenSettings(former, settingsIn(members), members.mac))) return undefined
-  return JSON.stringify({ ...members, mac: await proofOfSettings(vault, settingsIn(members)) })
+  const members = text !== undefined ? parseSettings(text) : former ? undefined : {}
+  const settings = members && settingsIn(members)
+  if (!settings || (await areProvenSettings(former ?? vault, settings, members.mac)) !== (former !== undefined))
+    return undefined
+  return JSON.stringify({ ...members, mac: await proofOfSettings(vault, settings) })
 }
 
-function parse(text: string): JsonObject | undefined {
+export function parseSettings(text: string): JsonObject | undefined {
   const members = tryParseJson(text)
   return isObject(members) ? members : undefined
 }
 
-/** Keys are required unless `requireApiKey` is absent or `false`: a damaged value must not admit clients without a key (design.md). */
-const settingsIn = ({ cloudEnabled, requireApiKey, cloudUrl, edit, ...more }: JsonObject): StoredSettings => ({
-  cloudEnabled: cloudEnabled === true,
-  requireApiKey: requireApiKey !== undefined && requireApiKey !== false,
-  cloudUrl: typeof cloudUrl === 'string' ? cloudUrl : '',
-  rules: storedRules(more),
-  ...(typeof edit === 'string' && { edit }),
-})
+/** The settings in what is stored. A damaged value must not admit clients without a key: see the fields (types/records/settings.ts). */
+export const settingsIn = (members: JsonObject): StoredSettings => settingsBy(members, readSettings(members).record)
 
-/** Settings that are not as a gateway wrote them: of what they say, the rules alone, which guard nothing. */
-const shut = (members: JsonObject): StoredSettings => ({
-  cloudEnabled: false,
-  requireApiKey: true,
-  cloudUrl: '',
-  rules: storedRules(members),
-})
+/** Settings that are not as a gateway wrote them: of what they say, what guards nothing; the rest as though it could not be read. */
+export const shut = (members: JsonObject): StoredSettings =>
+  settingsBy(members, { ...readSettings(members).record, ...SHUT })
 
-/** The members of the storage that hold the rules. */
-const NO_RULES = { health: undefined, maxAttempts: undefined, timeouts: undefined }
+const fields: RecordFields = settingsFields
+
+const SHUT = Object.fromEntries(
+  Object.entries(fields).flatMap(([name, { guard, readAs }]) => (guard === undefined ? [] : [[name, readAs]])),
+)
+
+/** Of the members as they are read, those that are known. */
+function settingsBy(members: JsonObject, read: JsonObject): StoredSettings {
+  const known: JsonObject = {}
+  for (const [name, { absent }] of Object.entries(fields)) {
+    const value = read[name] ?? absent
+    if (value !== undefined && !Object.hasOwn(ruleShapes, name)) known[name] = value
+  }
+  return { ...known, rules: storedRules(members) } as StoredSettings // by the fields
+}
 
 const SET_AGAIN = 'Set them again: PATCH /api/settings with "requireApiKey".'
 
 const UNPROVEN = `was not written by a gateway with this secret, and is read as requiring a key, with cloud mode off. ${SET_AGAIN}`
 
-const changedElsewhere = () =>
+export const changedElsewhere = () =>
   gatewayError('STORAGE_FAILED', {
     message: `The settings in the storage are missing, damaged, or were not written by a gateway with this secret. ${SET_AGAIN}`,
   })

@@ -1,7 +1,9 @@
 import { gatewayError } from '../errors.ts'
 import { decodeUtf8, encodeUtf8, fromBase64, randomBytes, toBase64, toHex } from '../lib/bytes.ts'
-import type { Settings } from '../types.ts'
+import { keyFields } from '../types/records/keys.ts'
+import { settingsFields } from '../types/records/settings.ts'
 import type { KeyRecord } from './collections.ts'
+import { createProofs } from './proofs.ts'
 
 /** Encrypts ("seals") credentials at rest, and computes the digests by which client keys are looked up. */
 export interface Vault {
@@ -136,34 +138,24 @@ const decrypterOf =
 
 const boundTo = (place: string) => encodeUtf8(`${SEAL_SCHEMA}:${place}`)
 
-/*
- * Some fields decide which clients are let in, and where a credential is sent. Each is bound to the secret, so that a program which can only
- * write to the storage cannot change it: keys and settings carry a proof (`mac`), a credential is sealed for its place. An earlier record with
- * its proof can be put back: see SECURITY.md.
- */
+const keyProofs = createProofs<KeyRecord>(keyFields)
 
-/** A key's record with the proof that it is stored under this digest, with this id, and is paused or not. */
+/** A key's record with the proof of its guarded fields under this digest (proofs.ts). */
 export async function provenKey(vault: Vault, digest: string, record: KeyRecord): Promise<KeyRecord> {
-  return { ...record, mac: await vault.sign(placeOf('keys', digest), guardedOfKey(record)) }
+  return { ...record, mac: await keyProofs.of(vault, placeOf('keys', digest), record) }
 }
 
 export const isProvenKey = (vault: Vault, digest: string, record: KeyRecord): Promise<boolean> =>
-  vault.verify(placeOf('keys', digest), guardedOfKey(record), record.mac)
+  keyProofs.areRight(vault, placeOf('keys', digest), record, record.mac)
 
-const guardedOfKey = ({ id, isActive }: KeyRecord) => JSON.stringify({ id, isActive: isActive !== false })
+const settingsProofs = createProofs<object>(settingsFields)
 
-/** The settings that guard something, as they are read. */
-type GuardedSettings = Pick<Settings, 'requireApiKey' | 'cloudEnabled' | 'cloudUrl'>
+/** The proof of settings as they are read. */
+export const proofOfSettings = (vault: Vault, settings: object): Promise<string> =>
+  settingsProofs.of(vault, 'settings', settings)
 
-/** The proof of these settings. */
-export const proofOfSettings = (vault: Vault, settings: GuardedSettings): Promise<string> =>
-  vault.sign('settings', guardedOfSettings(settings))
-
-export const areProvenSettings = (vault: Vault, settings: GuardedSettings, mac: unknown): Promise<boolean> =>
-  vault.verify('settings', guardedOfSettings(settings), mac)
-
-const guardedOfSettings = ({ requireApiKey, cloudEnabled, cloudUrl }: GuardedSettings) =>
-  JSON.stringify({ requireApiKey, cloudEnabled, cloudUrl })
+export const areProvenSettings = (vault: Vault, settings: object, mac: unknown): Promise<boolean> =>
+  settingsProofs.areRight(vault, 'settings', settings, mac)
 
 /** What a connection's credential is sealed for: the connection, and where it is sent. */
 export interface Destination {

@@ -8,6 +8,7 @@ import type { KeyChanges } from './keyring.ts'
 import { recordKinds } from './readings.ts'
 import { type WritableRecords, writableRecords } from './record-writes.ts'
 import { createRepair, type Repair } from './repair.ts'
+import { type WritableSettings, writableSettings } from './settings-writes.ts'
 import { failedTo } from './storage-access.ts'
 import { openApiKey, type Store } from './store.ts'
 import { openRecord } from './stored-records.ts'
@@ -17,6 +18,7 @@ import { isProvenKey, provenKey, type Vault } from './vault.ts'
 export interface WritableStore extends Store {
   /** Each is written with its proof, and the keyring follows each change. */
   keys: WritableRecords<KeyRecord>
+  settings: WritableSettings
   connections: WritableRecords<ConnectionRecord>
   combos: WritableRecords<ComboRecord>
   customModels: WritableRecords<CustomModel>
@@ -72,6 +74,7 @@ function makeWritableStore(store: Store, clock: Clock): WritableStore {
 
   return {
     ...store,
+    settings: writableSettings(settings),
     keys: withProofs(writableRecords(keys), store),
     connections: writableRecords(connections),
     combos: writableRecords(combos),

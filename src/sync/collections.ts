@@ -4,6 +4,8 @@ import { createComboRecords } from '../store/combo-records.ts'
 import type { WritableRecords } from '../store/record-writes.ts'
 import { isAway } from '../store/storage-access.ts'
 import { customModelId, type WritableStore } from '../store/writable-store.ts'
+import { comboFields } from '../types/records/combos.ts'
+import { aliasFields, customModelFields, providerFields } from '../types/records/models.ts'
 import { type Content, connectionForm, keyForm, type MirroredItem, plainForm, type RecordForm } from './forms.ts'
 import type { Collection } from './protocol.ts'
 import type { ReplicaOptions } from './types.ts'
@@ -48,45 +50,26 @@ export function mirroredCollections({
       store.combos,
       formed(
         'combos',
-        plainForm(COMBO, ({ id }) => String(id)),
+        plainForm(comboFields, ({ id }) => String(id)),
       ),
     ),
-    customModels: filedById(
-      store.customModels,
-      formed('customModels', plainForm(['id', 'type', 'providerAlias'], modelId)),
-    ),
+    customModels: filedById(store.customModels, formed('customModels', plainForm(customModelFields, modelId))),
     aliases: filedById(
       store.aliases,
       formed(
         'aliases',
-        plainForm(['alias', 'model'], ({ alias }) => String(alias)),
+        plainForm(aliasFields, ({ alias }) => String(alias)),
       ),
     ),
     providers: filedById(
       store.providers,
       formed(
         'providers',
-        plainForm(['provider', 'strategy', 'stickyLimit'], ({ provider }) => String(provider)),
+        plainForm(providerFields, ({ provider }) => String(provider)),
       ),
     ),
   }
 }
-
-const COMBO = [
-  'id',
-  'name',
-  'kind',
-  'models',
-  'strategy',
-  'stickyLimit',
-  'connectionStrategy',
-  'hedge',
-  'health',
-  'maxAttempts',
-  'timeouts',
-  'createdAt',
-  'updatedAt',
-] as const
 
 const modelId = ({ providerAlias, id }: JsonObject) =>
   customModelId({ providerAlias: String(providerAlias), id: String(id) })

@@ -4,6 +4,9 @@ import type { ConnectionRecord, KeyRecord } from '../store/collections.ts'
 import { openApiKey } from '../store/store.ts'
 import { openKey, placeOfApiKey, placeOfKey } from '../store/vault.ts'
 import type { WritableStore } from '../store/writable-store.ts'
+import { connectionFields } from '../types/records/connections.ts'
+import type { RecordFields } from '../types/records/fields.ts'
+import { keyFields } from '../types/records/keys.ts'
 import { digestOfKey } from './cryptography.ts'
 import type { Side } from './types.ts'
 
@@ -42,8 +45,15 @@ export interface RecordForm {
   recordOf(content: Content, before: MirroredItem | undefined): Promise<object>
 }
 
-/** Records that are mirrored as they are, with these fields. */
-export function plainForm(names: readonly string[], idOf: (record: JsonObject) => string): RecordForm {
+/** The fields of a record that are mirrored as they are. */
+export const mirroredNames = (fields: RecordFields): string[] =>
+  Object.entries(fields).flatMap(([name, { isStored, isShown, isMirrored }]) =>
+    [isStored, isShown, isMirrored].includes(false) ? [] : [name],
+  )
+
+/** Records that are mirrored as they are. */
+export function plainForm(fields: RecordFields, idOf: (record: JsonObject) => string): RecordForm {
+  const names = mirroredNames(fields)
   return {
     hasActive: false,
     idOf,
@@ -69,16 +79,8 @@ function withFields(before: object | undefined, given: JsonObject, names: readon
   return { ...next, ...picked(given, names) }
 }
 
-const CONNECTION = [
-  'id',
-  'provider',
-  'name',
-  'draining',
-  'priority',
-  'providerSpecificData',
-  'createdAt',
-  'updatedAt',
-] as const
+const CONNECTION = mirroredNames(connectionFields)
+const KEY = mirroredNames(keyFields)
 
 /** Connections are mirrored with their credentials, each sealed by its side for where it is sent. */
 export function connectionForm({ vault }: Pick<WritableStore, 'vault'>): RecordForm {
@@ -136,7 +138,7 @@ export function keyForm(
       const own = value === undefined ? await vault.digestBySha256(digest) : await vault.digest(value)
       if (own !== slot) throw unmirrored(MISPLACED)
       return {
-        record: { ...picked(key, ['id', 'name', 'createdAt']), digest },
+        record: { ...picked(key, KEY), digest },
         isActive: key.isActive !== false,
         ...(key.edit !== undefined && { edit: key.edit }),
         ...(value !== undefined && { key: value }),
@@ -156,7 +158,7 @@ export function keyForm(
 
     async recordOf({ record, isActive = true, key }, before) {
       const { digest, ...given } = record
-      const next: JsonObject & Partial<KeyRecord> = { ...before?.record, ...given, isActive }
+      const next: JsonObject & Partial<KeyRecord> = { ...withFields(before?.record, given, KEY), isActive }
       const id = String(record.id)
       if (side === 'cloud') return digestOnly(next, String(digest))
       const vault = await store.vault()

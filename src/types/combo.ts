@@ -1,6 +1,3 @@
-import type { Kind } from './catalog.ts'
-import type { RequestRules } from './rules.ts'
-
 /** How a combo orders its models, or a provider its connections, for one request (src/routing/README.md). */
 export type Strategy =
   | 'fallback'
@@ -39,25 +36,3 @@ export interface Condition {
 
 /** Text in which `*` stands for any text, or a list of such texts of which one must match; `true`: present, `false`: absent. Case matters. */
 export type Pattern = string | string[] | boolean
-
-/** A named group of models that is listed and requested like a model (spec.md, Combo). */
-export interface Combo extends RequestRules {
-  id: string
-  /** Matches `^[a-zA-Z0-9_.-]+$`; unique among combos. */
-  name: string
-  /** Where the combo is listed; default `llm`. */
-  kind?: Kind
-  /** Model names, at most 100: `<alias>/<model_id>`, an alias, or another combo. */
-  models: ComboModel[]
-  strategy: Strategy
-  /** Under `round-robin`: how many requests in a row each model gets; default 1. */
-  stickyLimit?: number
-  /** The strategy among the connections of each provider, any but `conditional`; default: that of a combo around it, else the provider's. */
-  connectionStrategy?: Strategy
-  /** Is a second attempt started when the first takes longer than 95 % of its target's answers? Default false. */
-  hedge?: boolean
-  /** ISO 8601. */
-  createdAt: string
-  /** ISO 8601. */
-  updatedAt: string
-}

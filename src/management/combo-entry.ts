@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { isObject } from '../lib/json.ts'
 import type { ComboModel, Condition, Pattern } from '../types.ts'
-import { closed, connectionStrategy, fields, noList, oneShapeOf, stickyLimit } from './input.ts'
-import { comboRules } from './rules-input.ts'
+import { closed, fields, noList, oneShapeOf } from './input.ts'
 
 const PATTERN = 'must be text, a list of texts, true or false'
 const TEXTS = 'must be text or a list of texts'
@@ -58,7 +57,6 @@ export const condition = v.pipe(
 )
 
 const WEIGHT = 'must be a number from 0 to 1000'
-const MAX_MODELS = 100
 
 const detailedModel = v.pipe(
   closed({
@@ -77,46 +75,3 @@ const detailedModel = v.pipe(
 export const comboModel = oneShapeOf([fields.modelOrObject, detailedModel], (input) =>
   isObject(input) ? detailedModel : fields.modelOrObject,
 )
-const models = v.pipe(
-  v.array(comboModel, 'must be a list of model names'),
-  v.maxLength(MAX_MODELS, `must not name more than ${MAX_MODELS} models`),
-)
-const shared = { strategy: v.exactOptional(fields.strategy), kind: v.exactOptional(fields.kind) }
-
-const newCombo = closed({
-  name: fields.text,
-  models,
-  ...shared,
-  stickyLimit: v.exactOptional(stickyLimit),
-  connectionStrategy: v.exactOptional(connectionStrategy),
-  hedge: v.exactOptional(fields.flag),
-  health: v.exactOptional(comboRules.health),
-  maxAttempts: v.exactOptional(comboRules.maxAttempts),
-  timeouts: v.exactOptional(comboRules.timeouts),
-})
-
-/** `null` removes. */
-const changes = {
-  models: v.exactOptional(models),
-  ...shared,
-  stickyLimit: v.exactOptional(v.nullable(stickyLimit)),
-  connectionStrategy: v.exactOptional(v.nullable(connectionStrategy)),
-  hedge: v.exactOptional(v.nullable(fields.flag)),
-  health: v.exactOptional(v.nullable(comboRules.health)),
-  maxAttempts: v.exactOptional(v.nullable(comboRules.maxAttempts)),
-  timeouts: v.exactOptional(v.nullable(comboRules.timeouts)),
-}
-
-const comboChange = closed({
-  name: v.exactOptional(fields.text),
-  ...changes,
-  id: v.exactOptional(fields.text),
-  warnings: fields.ignored,
-  createdAt: fields.ignored,
-  updatedAt: fields.ignored,
-})
-
-/** Without an `id` the combo is found by its name. */
-const comboPut = closed({ name: fields.text, ...changes, id: v.exactOptional(fields.recordId) })
-
-export const comboInputs = { create: newCombo, update: comboChange, put: comboPut }

@@ -1,0 +1,35 @@
+import type { EffectiveRules, RequestRules } from '../types.ts'
+import { invalidInput } from './input.ts'
+
+type ChangedMembers<T> = { [Member in keyof T]?: T[Member] | null }
+
+/** A change of rules: absent members stay, `null` restores the default. */
+interface RulesChange {
+  health?: ChangedMembers<EffectiveRules['health']> | null | undefined
+  maxAttempts?: number | null | undefined
+  timeouts?: ChangedMembers<EffectiveRules['timeouts']> | null | undefined
+}
+
+/** The rules after a change; `undefined` when none are left. */
+export function changedRules(rules: RequestRules | undefined, change: RulesChange): RequestRules | undefined {
+  const next: RequestRules = {}
+  const health = merged(rules?.health, change.health)
+  const timeouts = merged(rules?.timeouts, change.timeouts)
+  const maxAttempts = change.maxAttempts === undefined ? rules?.maxAttempts : change.maxAttempts
+  if (health) next.health = health
+  if (typeof maxAttempts === 'number') next.maxAttempts = maxAttempts
+  if (timeouts) next.timeouts = timeouts
+  return Object.keys(next).length > 0 ? next : undefined
+}
+
+function merged<T extends object>(stored: Partial<T> | undefined, change: ChangedMembers<T> | null | undefined) {
+  if (change === null) return undefined
+  const members = Object.entries({ ...stored, ...change }).filter(([, value]) => value !== null)
+  return members.length > 0 ? (Object.fromEntries(members) as Partial<T>) : undefined // the nulls are gone
+}
+
+/** Throws `INVALID_REQUEST` when the first cooldown would be longer than the longest. */
+export function checkCooldowns({ cooldownMs, maxCooldownMs }: EffectiveRules['health']): void {
+  if (cooldownMs <= maxCooldownMs) return
+  throw invalidInput(`"health.cooldownMs" must not be above "health.maxCooldownMs": ${cooldownMs}, ${maxCooldownMs}`)
+}

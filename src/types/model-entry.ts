@@ -1,0 +1,12 @@
+/** One entry of the model listing (spec.md, Model entry). */
+export interface ModelEntry {
+  /** `<alias>/<model_id>`, or the name of a combo. */
+  id: string
+  object: 'model'
+  /** Unix time in seconds, the same for all entries of one answer. */
+  created: number
+  /** The alias of the provider, or `combo`. */
+  owned_by: string
+  /** Only on entries of these kinds. */
+  kind?: 'webSearch' | 'webFetch'
+}

@@ -1,0 +1,47 @@
+import { type InputOf, needed, type RecordFields, type ShownOf } from './fields.ts'
+import { flag, hostId, name, storedId, text, time } from './shapes.ts'
+
+/** The fields of an API key. */
+export const keyFields = {
+  id: {
+    shape: storedId,
+    isEssential: true,
+    guard: 1,
+    given: { put: { as: 'optional', shape: hostId } },
+  },
+  name: { shape: name(200), given: needed },
+  /** The whole key, as clients send it. */
+  key: { shape: text({ rules: 'clientKey' }), isStored: false, sealedAs: 'sealedKey', given: { put: 'optional' } },
+  /** Only an explicit `false` means paused. */
+  isActive: {
+    shape: flag,
+    isOptional: true,
+    readAs: true,
+    absent: true,
+    guard: 1,
+    isMirrored: false,
+    given: { update: 'optional', put: 'optional' },
+  },
+  /** ISO 8601. */
+  createdAt: { shape: time },
+  /** Empty when the value is not here. */
+  sealedKey: { shape: text(), isShown: false },
+  /** The SHA-256 of the value, in hex, where the value is not here: in the mirror at a cloud, which needs no more. */
+  sha256: { shape: text(), isOptional: true, isShown: false },
+  /** The proof of the guarded fields (store/proofs.ts): of version 1 the code alone, of each later one `<version>:<code>`. */
+  mac: { shape: text(), isOptional: true, isShown: false },
+  /** Of the last call that set `isActive`: another one for each. */
+  edit: { shape: text(), isOptional: true, isShown: false },
+} as const satisfies RecordFields
+
+/** A client's API key as the management API shows it (spec.md, API key). */
+export interface ApiKey extends ShownOf<typeof keyFields> {}
+
+/** An API key to create. */
+export interface NewKeyInput extends InputOf<typeof keyFields, 'create'> {}
+
+/** A change of an API key: absent members stay. */
+export interface KeyChange extends InputOf<typeof keyFields, 'update'> {}
+
+/** A key to create or change by `put`. */
+export interface KeyPut extends InputOf<typeof keyFields, 'put'> {}

@@ -1,0 +1,39 @@
+import { kinds } from '../unions.ts'
+import { connectionStrategy, stickyLimit } from './combos.ts'
+import type { InputOf, RecordFields, ShownOf } from './fields.ts'
+import { choice, name } from './shapes.ts'
+
+/** What is given whole. */
+const whole = { create: 'required', put: 'required' } as const
+
+/** The fields of a custom model. */
+export const customModelFields = {
+  id: { shape: name(512, { isPathPart: true }), isEssential: true, given: whole },
+  /** Default `llm`. */
+  type: {
+    shape: choice(kinds, { isOpen: true }),
+    isOptional: true,
+    given: { create: 'optional', put: 'optional' },
+  },
+  providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, given: whole },
+} as const satisfies RecordFields
+
+/** A model that the catalog does not have, filed under a provider's alias or id. */
+export interface CustomModel extends ShownOf<typeof customModelFields> {}
+
+/** The fields of an alias. */
+export const aliasFields = {
+  alias: { shape: name(200, { isPathPart: true }), isSlot: true, given: { put: 'required' } },
+  model: { shape: name(512), isEssential: true, given: { put: 'required' } },
+} as const satisfies RecordFields
+
+/** The fields of the strategy among a provider's connections. */
+export const providerFields = {
+  provider: { shape: name(200), isSlot: true },
+  strategy: { shape: connectionStrategy, isEssential: true, given: { update: 'required' } },
+  /** Under `round-robin`: how many requests in a row each connection gets; default 1. */
+  stickyLimit: { shape: stickyLimit, isOptional: true, given: { update: 'optional' } },
+} as const satisfies RecordFields
+
+/** What is set of the strategy among a provider's connections. */
+export interface ProviderStrategy extends InputOf<typeof providerFields, 'update'> {}

@@ -1,0 +1,48 @@
+import type { Kind, ProviderFormat, WireFormat } from './catalog.ts'
+import type { Strategy } from './combo.ts'
+
+/* The members of unions whose names users write. Written as records, so that the compiler demands each new member here. */
+
+/** Every kind. */
+export const kinds = membersOf<Kind>({
+  llm: true,
+  image: true,
+  tts: true,
+  stt: true,
+  embedding: true,
+  imageToText: true,
+  webSearch: true,
+  webFetch: true,
+})
+
+/** Every strategy. */
+export const strategies = membersOf<Strategy>({
+  fallback: true,
+  'round-robin': true,
+  weighted: true,
+  random: true,
+  'least-latency': true,
+  'least-cost': true,
+  'least-busy': true,
+  sticky: true,
+  conditional: true,
+})
+
+/** Every wire format, served or not. */
+export const wireFormats = membersOf<WireFormat>({
+  'openai-chat': true,
+  'openai-responses': true,
+  'anthropic-messages': true,
+  gemini: true,
+})
+
+/** Every format that providers speak: those above, and those that no client speaks. */
+export const providerFormats: readonly ProviderFormat[] = [
+  ...wireFormats,
+  ...membersOf<Exclude<ProviderFormat, WireFormat>>({ 'bedrock-converse': true }),
+]
+
+/** The members of a union, in the order of the record, which the compiler refuses unless it names each of them. */
+export function membersOf<Union extends string>(members: Record<Union, true>): readonly Union[] {
+  return Object.keys(members) as Union[] // the record has no other keys
+}
