@@ -1,0 +1,71 @@
+import { randomBytes } from '../../src/lib/bytes.ts'
+import { createProofs } from '../../src/store/proofs.ts'
+import { createVault, VAULT_KEY_BYTES } from '../../src/store/vault.ts'
+import type { RecordFields } from '../../src/types/records/fields.ts'
+import { flag, list, text, time } from '../../src/types/records/shapes.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the version of a proof')
+
+const first = {
+  id: { shape: text(), guard: 1 },
+  isActive: { shape: flag, isOptional: true, absent: true, guard: 1 },
+} as const satisfies RecordFields
+const second = { ...first, expiresAt: { shape: time, isOptional: true, guard: 2 } } as const satisfies RecordFields
+const third = {
+  ...second,
+  models: { shape: list(text(), { items: 'models', most: 9 }), isOptional: true, guard: 3 },
+} as const satisfies RecordFields
+
+const releases = { first, second, third } as const
+const plain = { id: 'a', isActive: true }
+const expiring = { ...plain, expiresAt: '2027-01-01T00:00:00.000Z' }
+const limited = { ...plain, models: ['one/m'] }
+
+/** A vault, and the proofs as three releases make and check them. */
+async function world() {
+  const vault = await createVault(randomBytes(VAULT_KEY_BYTES))
+  const proofs = (release: keyof typeof releases) => createProofs<object>(releases[release])
+  return {
+    prove: (release: keyof typeof releases, record: object) => proofs(release).of(vault, 'keys/1', record),
+    isRight: (release: keyof typeof releases, record: object, mac: unknown) =>
+      proofs(release).areRight(vault, 'keys/1', record, mac),
+  }
+}
+
+test('the version of a proof is the first for a record without later fields, in every release', async () => {
+  const { prove, isRight } = await world()
+  const macs = await Promise.all(['first', 'second', 'third'].map((one) => prove(one as keyof typeof releases, plain)))
+  assert.is(new Set(macs).size, 1)
+  assert.match(macs[0] ?? '', /^[A-Za-z0-9+/]{43}=$/)
+  for (const record of [plain, { id: 'a' }, { ...plain, expiresAt: undefined }])
+    assert.ok(await isRight('third', record, macs[0]))
+  assert.not.ok(await isRight('third', { ...plain, isActive: false }, macs[0]))
+})
+
+test('the version of a proof is that of the latest field which a record has', async () => {
+  const { prove, isRight } = await world()
+  const mac = await prove('third', expiring)
+  assert.match(mac, /^2:/)
+  assert.is(mac, await prove('second', expiring))
+  assert.match(await prove('third', limited), /^3:/)
+  assert.ok(await isRight('third', expiring, mac))
+  assert.not.ok(await isRight('first', expiring, mac), 'a release that does not know the field lets nobody in by it')
+})
+
+test('the version of a proof keeps a later field from being changed, removed or added', async () => {
+  const { prove, isRight } = await world()
+  const mac = await prove('third', expiring)
+  const code = mac.slice('2:'.length)
+  for (const record of [
+    { ...expiring, expiresAt: '2028-01-01T00:00:00.000Z' },
+    plain,
+    { ...expiring, models: [] },
+    { ...expiring, id: 'b' },
+  ])
+    for (const given of [mac, code, `1:${code}`, `3:${code}`]) assert.not.ok(await isRight('third', record, given))
+  const former = await prove('first', plain)
+  for (const given of [former, `2:${former}`, `1:${former}`]) assert.not.ok(await isRight('third', expiring, given))
+  for (const odd of [undefined, 5, '', '2:', ':', `02:${code}`, `2:${code}:`, `2:${code}:x`])
+    assert.not.ok(await isRight('third', expiring, odd), String(odd))
+})
