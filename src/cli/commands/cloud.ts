@@ -20,7 +20,7 @@ const conflictText = (conflicts: readonly CloudConflict[] = []): string =>
 const sentenceOf = (error: unknown) =>
   error instanceof Error ? error.message.replace(/[^.]$/, '$&.') : 'It has failed.'
 
-export const cloud: CliCommand = {
+export const cloud = {
   help: 'The mirror of the gateway at a cloud proxy',
   actions: {
     state: {
@@ -112,4 +112,4 @@ export const cloud: CliCommand = {
       }),
     },
   },
-}
+} satisfies CliCommand

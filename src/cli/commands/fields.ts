@@ -1,4 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { CommandWords, OptionWords } from '../../types/records/command-words.ts'
+import type { Door, RecordField, RecordFields } from '../../types/records/fields.ts'
 import { type OptionShape, usage } from '../arguments.ts'
 import type { Variables } from '../options.ts'
 import { problem } from '../problem.ts'
@@ -15,6 +17,8 @@ export interface Field extends OptionShape {
   isSecret?: boolean
   /** Do all values of the option make one list? Otherwise the last value counts. */
   isList?: boolean
+  /** Makes one value of the list of values; default: the list itself. */
+  join?(values: readonly unknown[]): unknown
   /** The environment variable from which the value is taken when the option is not given. */
   variable?: string
 }
@@ -82,6 +86,62 @@ function variableOf(name: string, variables: Variables): string {
   throw problem(`The variable ${name} is ${value === undefined ? 'not set' : 'empty'}.`)
 }
 
+/** An object of texts, a member in each value. */
+const entries = (name: string, member: string, { example, help }: OptionWords): Field => ({
+  ...texts(member, example ?? 'name=value', help),
+  read(value) {
+    const at = value.indexOf('=')
+    if (at < 1) throw usage(`--${name} "${value}" is no name and value, as in --${name} ${example}.`)
+    return [value.slice(0, at), value.slice(at + 1)]
+  },
+  join: (values) => Object.fromEntries(values as [string, string][]), // as they are read
+})
+
+/** The options that give a field, by the words that are said of it. */
+function optionsOfField(
+  member: string,
+  { shape, sealedAs }: RecordField,
+  { options = {} }: CommandWords,
+): [string, Field][] {
+  return Object.entries(options).map(([name, words]) => {
+    const { example = '', help, value, isVariable } = words
+    if (value !== undefined) return [name, flag(member, value, help)]
+    if (isVariable) return [name, secretIn(member, example, help)]
+    if (sealedAs !== undefined) return [name, secret(member, example, help)]
+    if (shape.type === 'number') return [name, number(name, member, help)]
+    if (shape.type === 'list') return [name, texts(member, example, help)]
+    return [name, shape.type === 'map' ? entries(name, member, words) : text(member, example, help)]
+  })
+}
+
+/** The options for the fields of a record, by their members, in the order of the words. */
+export function memberOptions<F extends RecordFields>(
+  recordFields: F,
+  words: Readonly<Partial<Record<keyof F, CommandWords>>>,
+): Map<string, [string, Field][]> {
+  const said = Object.entries<CommandWords | undefined>(words)
+  return new Map(
+    said.map(([member, one]) => {
+      const field = recordFields[member]
+      return [member, field && one ? optionsOfField(member, field, one) : []]
+    }),
+  )
+}
+
+/** The options of the members that come through a door; `more` members that are given with them. */
+export function optionsThrough(
+  door: Door,
+  recordFields: RecordFields,
+  options: ReadonlyMap<string, [string, Field][]>,
+): Record<string, Field> {
+  const isGiven = (member: string) => {
+    const passage = recordFields[member]?.given?.[door]
+    const way = typeof passage === 'object' ? passage.as : passage
+    return way !== undefined && way !== 'same' && way !== 'ignored' && way !== 'refused'
+  }
+  return Object.fromEntries([...options].flatMap(([member, found]) => (isGiven(member) ? found : [])))
+}
+
 /** The option `--data`: the whole input, for members without an option of their own. */
 const data: Field = {
   type: 'string',
@@ -115,7 +175,8 @@ export async function inputOf(
     if (values.length === 0) continue
     const read = (value: string) =>
       given.has(name) ? field.read(value, source) : variableOf(variable ?? '', source.variables)
-    const found = isList ? await Promise.all(values.map(read)) : await read(values.at(-1) ?? '')
+    const all = isList ? await Promise.all(values.map(read)) : []
+    const found = isList ? (field.join?.(all) ?? all) : await read(values.at(-1) ?? '')
     if (member === undefined) {
       Object.assign(input, found, { ...input })
       continue

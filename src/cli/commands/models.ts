@@ -1,16 +1,16 @@
 import type { Client } from '../../client/client.ts'
+import { aliasCommandWords, customModelCommandWords } from '../../types/records/command-words.ts'
+import { aliasFields, customModelFields } from '../../types/records/models.ts'
 import type { CustomModel } from '../../types.ts'
 import { requireChange, usage } from '../arguments.ts'
 import { problem } from '../problem.ts'
 import { type ActionCall, type CliCommand, missing, printed, printedList } from './command.ts'
-import { text, withData } from './fields.ts'
+import { memberOptions, optionsThrough, withData } from './fields.ts'
+import { columnsOf } from './text-table.ts'
 
-const aliasWords = {
+const aliasInput = {
   words: ['[alias]', '[model]'],
-  fields: withData({
-    name: text('alias', 'quick', 'The alias'),
-    model: text('model', 'openai/gpt-5-mini', 'The model or combo that it stands for'),
-  }),
+  fields: withData(optionsThrough('put', aliasFields, memberOptions(aliasFields, aliasCommandWords))),
 }
 
 /** The alias that an action was called with, and its record, made from the words and the options. */
@@ -19,7 +19,7 @@ function givenAlias({ words: [alias, model], input }: ActionCall) {
   return { alias: 'alias' in record ? String(record.alias).trim() : '', record }
 }
 
-export const aliases: CliCommand = {
+export const aliases = {
   help: 'Other names for models',
   actions: {
     list: {
@@ -27,18 +27,15 @@ export const aliases: CliCommand = {
       async run({ api }) {
         const body = await api.aliases.list()
         return printedList(body, {
-          all: Object.entries(body.aliases),
-          columns: [
-            ['ALIAS', ([alias]) => alias],
-            ['MODEL', ([, model]) => model],
-          ],
+          all: Object.entries(body.aliases).map(([alias, model]) => ({ alias, model })),
+          columns: columnsOf(aliasCommandWords),
           none: 'There are no aliases. Make one: signalbox aliases create <alias> <model>',
         })
       },
     },
     create: {
       help: 'Makes an alias; one that exists stays as it is',
-      ...aliasWords,
+      ...aliasInput,
       async run(call) {
         const { alias, record } = givenAlias(call)
         if (Object.hasOwn((await call.api.aliases.list()).aliases, alias))
@@ -48,7 +45,7 @@ export const aliases: CliCommand = {
     },
     update: {
       help: 'Has an alias stand for another model',
-      ...aliasWords,
+      ...aliasInput,
       async run(call) {
         const { alias, record } = givenAlias(call)
         const known = (await call.api.aliases.list()).aliases
@@ -65,7 +62,7 @@ export const aliases: CliCommand = {
       }),
     },
   },
-}
+} satisfies CliCommand
 
 const nameOf = ({ providerAlias, id }: CustomModel) => `${providerAlias}/${id}`
 
@@ -84,13 +81,13 @@ function givenModel(given: string | undefined): Partial<CustomModel> {
   return { providerAlias: given.slice(0, slash), id: given.slice(slash + 1) }
 }
 
-const type = text('type', 'embedding', 'Where it is listed; without it llm')
+const modelOptions = memberOptions(customModelFields, customModelCommandWords)
 
 /** What is published while no connection is active, which the listing shows as what could be. */
 const NOT_CONNECTED =
   'No provider is connected: these are the models of the built-in catalog. Each can be asked for once its provider is connected, as in signalbox connections create openai --api-key -'
 
-export const models: CliCommand = {
+export const models = {
   help: 'What clients can ask for, and the custom models, which the catalog does not have',
   notes: 'A <model> is <provider>/<id>. Clients can ask for the names of signalbox aliases, too.',
   actions: {
@@ -118,7 +115,7 @@ export const models: CliCommand = {
           all: body.models,
           columns: [
             ['MODEL', nameOf],
-            ['TYPE', ({ type: kind = 'llm' }) => kind],
+            ...columnsOf<CustomModel>(customModelCommandWords, { type: ({ type = 'llm' }) => type }),
           ],
           none: 'There are no custom models. Make one: signalbox models create <provider>/<id>',
         })
@@ -127,18 +124,14 @@ export const models: CliCommand = {
     create: {
       help: 'Makes a custom model',
       words: ['[model]'],
-      fields: withData({
-        provider: text('providerAlias', 'openai', 'The alias or id of its provider'),
-        id: text('id', 'gpt-5-mini', 'Its id at the provider'),
-        type,
-      }),
+      fields: withData(optionsThrough('create', customModelFields, modelOptions)),
       run: async ({ api, words: [model], input }) =>
         printed(await api.customModels.create({ ...givenModel(model), ...input })),
     },
     update: {
       help: 'Makes a custom model anew with what is given; it becomes the last of the list',
       words: ['<model>'],
-      fields: withData({ type }),
+      fields: withData(Object.fromEntries(modelOptions.get('type') ?? [])),
       async run({ api, words: [model], input }) {
         requireChange(input)
         const before = await meant(api, model)
@@ -160,4 +153,4 @@ export const models: CliCommand = {
       },
     },
   },
-}
+} satisfies CliCommand

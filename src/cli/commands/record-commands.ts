@@ -1,9 +1,20 @@
 import type { Client } from '../../client/client.ts'
-import { wireFormats } from '../../lib/unions.ts'
 import type { ShownConnection } from '../../management/connections.ts'
 import type { ShownKey } from '../../management/keys.ts'
 import type { Warned } from '../../management/warnings.ts'
-import type { Combo } from '../../types.ts'
+import { comboFields } from '../../types/records/combos.ts'
+import {
+  comboCommandWords,
+  connectionCommandWords,
+  keyCommandWords,
+  settingsCommandWords,
+  topLevelCommandWords,
+} from '../../types/records/command-words.ts'
+import { connectionFields, dataMembers } from '../../types/records/connections.ts'
+import type { Door } from '../../types/records/fields.ts'
+import { keyFields } from '../../types/records/keys.ts'
+import { settingsFields } from '../../types/records/settings.ts'
+import type { Combo, ProviderSpecificData } from '../../types.ts'
 import { requireChange } from '../arguments.ts'
 import {
   type ActionCall,
@@ -14,8 +25,8 @@ import {
   printed,
   printedList,
 } from './command.ts'
-import { type Field, flag, number, secret, secretIn, text, texts, withData } from './fields.ts'
-import type { Column } from './text-table.ts'
+import { type Field, memberOptions, optionsThrough, withData } from './fields.ts'
+import { type Column, columnsOf } from './text-table.ts'
 
 /** The differences between the commands for keys, connections and combos. */
 interface RecordActions<T extends NamedRecord> {
@@ -40,7 +51,7 @@ interface Operations<T> {
   delete(id: string): Promise<object>
 }
 
-function recordCommand<T extends NamedRecord>(kind: RecordActions<T>): CliCommand {
+function recordCommand<T extends NamedRecord>(kind: RecordActions<T>) {
   const { help, noun, columns, operations } = kind
   const word = [`<${noun}>`]
   const meant = ({ api, words: [given = ''] }: ActionCall) =>
@@ -87,12 +98,8 @@ function recordCommand<T extends NamedRecord>(kind: RecordActions<T>): CliComman
         }),
       },
     },
-  }
+  } satisfies CliCommand
 }
-
-const name = text('name', 'app', 'Its name')
-const active = flag('isActive', true, 'Lets it be used again')
-const paused = flag('isActive', false, 'Keeps it from being used until --active')
 
 const stateOf = ({ isActive, draining }: { isActive?: boolean; draining?: boolean }) =>
   isActive === false ? 'paused' : draining ? 'draining' : 'active'
@@ -100,21 +107,19 @@ const stateOf = ({ isActive, draining }: { isActive?: boolean; draining?: boolea
 /** The end of a key, by which it is recognised. */
 const ending = (key: string) => `…${key.slice(-4)}`
 
+const keyOptions = memberOptions(keyFields, keyCommandWords)
+
 export const keys = recordCommand<ShownKey>({
   help: 'The API keys of clients',
   noun: 'key',
   columns: [
-    ['ID', ({ id }) => id],
-    ['NAME', (key) => key.name],
-    ['STATE', stateOf],
-    ['KEY', ({ key }) => key && ending(key)],
-    ['CREATED', ({ createdAt }) => createdAt],
+    ...columnsOf<ShownKey>(keyCommandWords, { isActive: stateOf, key: ({ key }) => key && ending(key) }),
     ['PROBLEM', ({ error }) => error],
   ],
   words: ['[name]'],
   inputOf: ([given]) => (given === undefined ? {} : { name: given }),
-  create: { name },
-  update: { name, active, paused },
+  create: optionsThrough('create', keyFields, keyOptions),
+  update: optionsThrough('update', keyFields, keyOptions),
   operations: ({ keys: api }) => ({
     async list() {
       const body = await api.list()
@@ -133,24 +138,17 @@ export const keys = recordCommand<ShownKey>({
   }),
 })
 
-const account = {
-  name,
-  'api-key': secret('apiKey', 'sk-…', 'Its credential, a secret, by - from standard input'),
-  'api-key-env': secretIn('apiKey', 'OPENAI_API_KEY', 'The variable that holds its credential'),
-  'base-url': text('baseUrl', 'http://10.0.0.5:8000/v1', 'The address of the provider, with its version'),
-  prefix: text('prefix', 'lab', 'What the names of its models begin with'),
-  'shares-prefix': flag('sharesPrefix', true, 'Allows a prefix that is a name of another provider'),
-  'no-shares-prefix': flag('sharesPrefix', false, 'Allows none'),
-  model: texts('enabledModels', 'gpt-5-mini', 'A model to list; several times for more; without it all'),
-  format: text('format', 'openai-chat', `One of ${wireFormats.join(', ')}`),
-  priority: number('priority', 'priority', 'Lower comes first, none comes last'),
-  active,
-  paused,
-  draining: flag('draining', true, 'Keeps new requests away; those under way go on'),
-  'no-draining': flag('draining', false, 'Lets new requests come again'),
-  discover: flag('discover', true, 'Asks its server for its models, and lists them'),
-  'no-discover': flag('discover', false, 'Does not; a server of your own is asked by default'),
+const connectionOptions = memberOptions(connectionFields, connectionCommandWords)
+const topLevelOptions = [...memberOptions(dataMembers, topLevelCommandWords).values()].flat()
+
+/** The options of a connection; those of its settings come after its credential. */
+function accountOptions(door: Door): Record<string, Field> {
+  const options = Object.entries(optionsThrough(door, connectionFields, connectionOptions))
+  const at = options.findIndex(([name]) => name === 'priority')
+  return Object.fromEntries([...options.slice(0, at), ...topLevelOptions, ...options.slice(at)])
 }
+
+const account = accountOptions('update')
 
 /** What is printed of a connection. Its warnings name the members of the API, for which there are options. */
 function printedConnection(connection: ShownConnection): Printed {
@@ -176,24 +174,22 @@ async function withModels(api: Client<unknown>, input: object, connection: Shown
   return printedConnection(asks ? await api.connections.discover(connection.id) : connection)
 }
 
+const topLevelColumns = columnsOf<ProviderSpecificData>(topLevelCommandWords).map(
+  ([title, of]): Column<ShownConnection> => [title, ({ providerSpecificData = {} }) => of(providerSpecificData)],
+)
+
 const connectionRecords = recordCommand<ShownConnection>({
   help: 'The accounts at providers',
   noun: 'connection',
   columns: [
-    ['ID', ({ id }) => id],
-    ['PROVIDER', ({ provider }) => provider],
-    ['NAME', (connection) => connection.name],
-    ['STATE', stateOf],
-    ['PRIORITY', ({ priority }) => priority?.toString()],
-    ['KEY', ({ apiKey }) => apiKey],
-    ['PREFIX', ({ providerSpecificData }) => providerSpecificData?.prefix],
-    ['BASE URL', ({ providerSpecificData }) => providerSpecificData?.baseUrl],
+    ...columnsOf<ShownConnection>(connectionCommandWords, { isActive: stateOf }),
+    ...topLevelColumns,
     ['FAILING', ({ health }) => health && `${health.length} (see signalbox connections get)`],
     ['PROBLEM', ({ error }) => error],
   ],
   words: ['[provider]'],
   inputOf: ([provider]) => (provider === undefined ? {} : { provider }),
-  create: { provider: text('provider', 'openai', 'The provider'), ...account },
+  create: accountOptions('create'),
   update: account,
   operations: (api) => ({
     async list() {
@@ -207,7 +203,7 @@ const connectionRecords = recordCommand<ShownConnection>({
   }),
 })
 
-export const connections: CliCommand = {
+export const connections = {
   ...connectionRecords,
   actions: {
     ...connectionRecords.actions,
@@ -220,37 +216,24 @@ export const connections: CliCommand = {
       },
     },
   },
-}
+} satisfies CliCommand
 
-const group = {
-  name: text('name', 'fast', 'Its name, under which clients ask for it'),
-  model: texts('models', 'openai/gpt-5-mini', 'A model of it; several times, in their order'),
-  strategy: text('strategy', 'round-robin', 'The order of its models for a request; fallback keeps theirs'),
-  kind: text('kind', 'llm', 'Where it is listed'),
-  'sticky-limit': number('sticky-limit', 'stickyLimit', 'Requests in a row for each model of a round-robin'),
-  'connection-strategy': text('connectionStrategy', 'round-robin', 'The order of the connections of each provider'),
-  hedge: flag('hedge', true, 'Starts a second attempt when the first is slow'),
-  'no-hedge': flag('hedge', false, 'Starts none'),
-  'max-attempts': number('max-attempts', 'maxAttempts', 'Attempts for one request'),
-}
+const comboOptions = memberOptions(comboFields, comboCommandWords)
 
 export const combos = recordCommand<Combo>({
   help: 'Named groups of models',
   noun: 'combo',
-  columns: [
-    ['ID', ({ id }) => id],
-    ['NAME', (combo) => combo.name],
-    ['KIND', ({ kind = 'llm' }) => kind],
-    ['STRATEGY', ({ strategy }) => strategy],
-    ['MODELS', ({ models }) => models.map(entryText).join(', ')],
-  ],
+  columns: columnsOf<Combo>(comboCommandWords, {
+    kind: ({ kind = 'llm' }) => kind,
+    models: ({ models }) => models.map(entryText).join(', '),
+  }),
   words: ['[name]', '[model...]'],
   inputOf: ([given, ...models]) => ({
     ...(given !== undefined && { name: given }),
     ...(models.length > 0 && { models }),
   }),
-  create: group,
-  update: group,
+  create: optionsThrough('create', comboFields, comboOptions),
+  update: optionsThrough('update', comboFields, comboOptions),
   operations: ({ combos: api }) => ({
     async list() {
       const body = await api.list()
@@ -270,7 +253,7 @@ function entryText(entry: string | { model: string; weight?: number; when?: obje
   return rules.length > 0 ? `${model} (${rules.join(', ')})` : model
 }
 
-export const settings: CliCommand = {
+export const settings = {
   help: 'The settings of the gateway',
   actions: {
     list: {
@@ -279,16 +262,11 @@ export const settings: CliCommand = {
     },
     update: {
       help: 'Changes what is given, and nothing else',
-      fields: withData({
-        'require-api-key': flag('requireApiKey', true, 'Requires a key of clients'),
-        'no-require-api-key': flag('requireApiKey', false, 'Lets clients in without one'),
-        'cloud-url': text('cloudUrl', 'https://cloud.example', 'The address of the cloud proxy'),
-        'max-attempts': number('max-attempts', 'maxAttempts', 'Attempts for one request'),
-      }),
+      fields: withData(optionsThrough('update', settingsFields, memberOptions(settingsFields, settingsCommandWords))),
       async run({ api, input }) {
         requireChange(input)
         return printed(await api.settings.update(input))
       },
     },
   },
-}
+} satisfies CliCommand

@@ -1,7 +1,21 @@
 import { isObject } from '../../lib/json.ts'
+import type { CommandWords } from '../../types/records/command-words.ts'
 
 /** A column of a table: its title, and the function that gives the text of its cell; `undefined` for an empty cell. */
 export type Column<T> = readonly [title: string, of: (record: T) => string | undefined]
+
+/** The columns of the fields that have one, by what is said of them. `of` shows fields otherwise than as text. */
+export function columnsOf<T extends object>(
+  words: Readonly<Record<string, CommandWords>>,
+  of: { readonly [Name in keyof T]?: (record: T) => string | undefined } = {},
+): Column<T>[] {
+  const found = Object.entries(words).flatMap(([name, { column }]) => (column ? [{ name, column }] : []))
+  found.sort((a, b) => a.column[0] - b.column[0])
+  return found.map(({ name, column: [, title] }) => [
+    title,
+    of[name as keyof T] ?? ((record) => textOf(Reflect.get(record, name))), // a name of the record
+  ])
+}
 
 /** Records as aligned lines below their titles. Nothing is cut off; a column that is empty in all records is left out. */
 export function table<T>(columns: readonly Column<T>[], records: readonly T[]): string {

@@ -3,10 +3,12 @@ import type { Provider } from '../../management/providers.ts'
 import type { ExplainedTarget, LeftOut } from '../../routing/explanation.ts'
 import type { HealthEntry, TargetState } from '../../routing/health-entry.ts'
 import type { DamagedRecord } from '../../store/stored-records.ts'
+import { providerCommandWords } from '../../types/records/command-words.ts'
+import { providerFields } from '../../types/records/models.ts'
 import { requireChange } from '../arguments.ts'
 import { type CliCommand, idOf, missing, printed, printedList } from './command.ts'
-import { number, text, withData } from './fields.ts'
-import { type Column, details, table } from './text-table.ts'
+import { memberOptions, optionsThrough, text, withData } from './fields.ts'
+import { type Column, columnsOf, details, table } from './text-table.ts'
 
 const targetColumns: readonly Column<ExplainedTarget>[] = [
   ['USE', ({ use }) => use],
@@ -142,7 +144,7 @@ const providerColumns: readonly Column<Provider>[] = [
   ['PREFIX', ({ id, alias }) => (alias === id ? undefined : alias)],
   ['MODELS', ({ models = [] }) => String(models.length)],
   ['FORMAT', ({ format }) => format],
-  ['STRATEGY', ({ strategy }) => strategy],
+  ...columnsOf<Provider>(providerCommandWords),
 ]
 
 /** A provider that the command was given; of one that is not known the nearest is named. */
@@ -184,10 +186,7 @@ export const providers: CliCommand = {
     update: {
       help: 'Sets how requests are spread over the connections of a provider',
       words: ['<provider>'],
-      fields: withData({
-        strategy: text('strategy', 'round-robin', 'The order of its connections; fallback is by their priority'),
-        'sticky-limit': number('sticky-limit', 'stickyLimit', 'Requests in a row for each under round-robin'),
-      }),
+      fields: withData(optionsThrough('update', providerFields, memberOptions(providerFields, providerCommandWords))),
       async run({ api, words: [id = ''], input }) {
         requireChange(input)
         const body = await withProvider(api, id, () => api.providers.update(id, input))

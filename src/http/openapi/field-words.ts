@@ -1,54 +1,34 @@
 import type { JsonObject } from '../../lib/json.ts'
+import {
+  aliasApiWords,
+  comboApiWords,
+  connectionApiWords,
+  customModelApiWords,
+  keyApiWords,
+  providerApiWords,
+  settingsApiWords,
+  topLevelApiWords,
+} from '../../types/records/api-words.ts'
 
-const rules = {
-  health: 'By which failures a target cools, and for how long.',
-  maxAttempts: 'Attempts for one request, all targets together.',
-  timeouts: 'Of one call to a provider.',
-}
-const stickyLimit = 'Under `round-robin`: how many requests in a row each gets; default 1.'
+/** Without the fields whose names tell it all. */
+const said = (words: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(words).filter(([, sentence]) => sentence !== ''))
 
 /** Descriptions of members whose names do not say enough, by the name of the schema, or of the resource whose inputs have them. */
 export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  ApiKey: {
-    key: 'The whole key, as clients send it; empty if it cannot be decrypted.',
-    isActive: 'Only `false` means paused.',
-    error: 'What is wrong with the key. Absent when nothing is.',
-  },
-  Settings: {
-    cloudEnabled: 'Is cloud mode on? Changes by the actions of `/api/sync/cloud` alone.',
-    requireApiKey: 'Is a request to a model without a valid API key refused?',
-    cloudUrl: 'The address of the cloud proxy, without `/v1`; may be empty.',
-    ...rules,
-  },
-  Combo: {
-    name: 'Of letters, digits, `-`, `_` and `.`; unique among combos.',
-    kind: 'Where the combo is listed; default `llm`.',
-    models: 'Each a model of the listing, an alias or another combo.',
-    strategy: 'How it orders its models for a request; default `fallback`.',
-    stickyLimit,
-    connectionStrategy: 'The strategy among the connections of each provider.',
-    hedge: 'Is a second attempt started when the first takes unusually long? Default `false`.',
-    ...rules,
-  },
+  ApiKey: { ...said(keyApiWords), error: 'What is wrong with the key. Absent when nothing is.' },
+  Settings: said(settingsApiWords),
+  Combo: said(comboApiWords),
   Connection: {
-    provider:
-      'A provider of the catalog, a name that begins with `openai-compatible` or `anthropic-compatible`, or any other beside a `baseUrl`.',
-    name: 'For people; default: the name of the provider.',
-    isActive: 'Only `false` takes it out of use.',
-    draining: 'Keeps new requests away, and lets those under way and their sessions go on.',
-    priority: 'Lower comes first, none comes last.',
-    apiKey: 'The credential. Answers have its last four characters only.',
-    providerSpecificData: 'What differs from the definition of the provider.',
-    prefix: 'The same as in `providerSpecificData`; so are `sharesPrefix`, `enabledModels`, `baseUrl` and `format`.',
-    discover:
-      '`true` asks the server once for its models, with the key or without one, and keeps them as `enabledModels`. It is not stored.',
+    ...said(connectionApiWords),
+    ...said(topLevelApiWords),
     warnings: 'What cannot work yet, and what to do. Absent when there is nothing.',
     error: 'Why the credential cannot be decrypted. Absent when it can.',
     health: 'What has failed lately, the most severe first, at most twenty.',
   },
-  CustomModel: { type: 'Default `llm`.', providerAlias: 'The alias or the id of a provider.' },
-  Alias: { model: 'A model of the listing, another alias or a combo.' },
-  Provider: { strategy: 'Among its connections. Absent: by priority.', stickyLimit },
+  CustomModel: said(customModelApiWords),
+  Alias: said(aliasApiWords),
+  Provider: said(providerApiWords),
   Explain: {
     model: 'A model of the listing, an alias or a combo.',
     body: 'The body of the request; default: one without messages.',
@@ -88,8 +68,8 @@ export function describeFields(definitions: Readonly<Record<string, JsonObject>>
   }
 }
 
-/** The descriptions for a schema: those of `Combo` also hold for `CombosCreateInput`. */
+/** The descriptions for a schema: those of `Combo` also hold for `CombosCreateInput`, and those of `ApiKey` for `KeysCreateInput`. */
 function wordsFor(name: string): Readonly<Record<string, string>> {
-  const resource = name.replace(/(?:Create|Update|Set|Put)?Input$/, '')
+  const resource = name.replace(/(?:Create|Update|Set|Put)?Input$/, '').replace(/^Keys$/, 'ApiKeys')
   return fieldWords[resource] ?? fieldWords[resource.replace(/e?s$/, '')] ?? {}
 }

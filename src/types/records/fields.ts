@@ -3,8 +3,8 @@ import type { ObjectOf, Shape, ValueOf } from './shapes.ts'
 /*
  * A kind of record is described by its fields, each once: a line in `keys.ts`, `connections.ts` and the others of this folder. From it come the
  * public type, what is read from the store (store/readings.ts), the proof (store/proofs.ts), the schemas of inputs and answers
- * (management/schemas.ts), what is mirrored (sync/forms.ts); and with `words.ts`, which says it to people, the description of the API and the
- * options of the command line.
+ * (management/schemas.ts), what is mirrored (sync/forms.ts); and with what `api-words.ts` and `command-words.ts` say to people, the description
+ * of the API and the options and tables of the command.
  */
 
 /** One field of a kind of record. Where it does not say otherwise it is required, stored, shown and mirrored, not guarded, and cannot be given. */
@@ -105,3 +105,8 @@ export type InputOf<F, D extends Door> = { -readonly [N in NamesBy<F, D, 'requir
 } & { -readonly [N in NamesBy<F, D, 'ignored'>]?: unknown }
 
 type Nullable<T> = { [Member in keyof T]?: T[Member] | null }
+
+/** The names of the fields that people see: in answers, or as what they can give. */
+export type SeenNames<F> =
+  | ShownNames<F>
+  | { [N in keyof F]: F[N] extends { readonly given: object } ? N : never }[keyof F]
