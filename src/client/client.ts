@@ -1,5 +1,5 @@
 import type { DisableCloud, SyncedCloud } from '../management/cloud.ts'
-import type { Management } from '../management/operations.ts'
+import type { Management, operations } from '../management/operations.ts'
 import type { Clock } from '../types.ts'
 import { type DisabledCloud, disableAfterSync, updateWithCloudUrl } from './client-rules.ts'
 import { platformFetch, platformNow } from './platform.ts'
@@ -33,8 +33,8 @@ export type Client<Input = never> = Omit<Management<Input>, 'cloud'> & {
   }
 }
 
-/** The route of every operation; a missing one does not compile. */
-const routes: ClientRoutes<Management> = {
+/** The route of every operation; one that is missing, or that differs from the gateway's, does not compile. */
+const routes: ClientRoutes<typeof operations> = {
   keys: {
     list: 'GET /api/keys',
     create: 'POST /api/keys',

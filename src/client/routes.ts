@@ -8,19 +8,35 @@ import { ClientError } from './error.ts'
 export type ClientRoute = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /api/${string}`
 
 /** A route whose body has more members than the input, or which has a time-out of its own, in ms. */
-export interface ClientAction {
-  route: ClientRoute
-  body: { action: string }
+export interface ClientAction<Route extends ClientRoute = ClientRoute, Action extends string = string> {
+  route: Route
+  body: { action: Action }
   timeoutMs: number
 }
 
-/** A route for each operation of a tree of any depth. */
-export type ClientRoutes<Operations> = Operations extends (...args: never) => unknown
-  ? ClientRoute | ClientAction
-  : { readonly [Name in keyof Operations]: ClientRoutes<Operations[Name]> }
+/** A row of the gateway's table of operations. */
+interface ServedRow {
+  method: string
+  path: `/api/${string}`
+}
+
+/**
+ * The routes of a table of operations of any depth, such as the gateway's: each by its method and path, and those with an action as
+ * `cloudAction`.
+ */
+export type ClientRoutes<Rows> = {
+  readonly [Name in keyof Rows]: Rows[Name] extends ServedRow ? RouteOf<Rows[Name]> : ClientRoutes<Rows[Name]>
+}
+
+type RouteOf<Row extends ServedRow> = Row extends { action: infer Action extends string }
+  ? ClientAction<Extract<`${Row['method']} ${Row['path']}`, ClientRoute>, Action>
+  : `${Row['method']} ${Row['path']}`
 
 /** The route of an action of cloud mode; all actions have the same address. */
-export const cloudAction = (action: string, timeoutMs = action === 'check' ? CHECK_MS : ACTION_MS): ClientAction => ({
+export const cloudAction = <const Action extends string>(
+  action: Action,
+  timeoutMs = action === 'check' ? CHECK_MS : ACTION_MS,
+): ClientAction<'POST /api/sync/cloud', Action> => ({
   route: 'POST /api/sync/cloud',
   body: { action },
   timeoutMs,

@@ -1,6 +1,6 @@
 import { gatewayError } from '../errors.ts'
 import { parseInput, parsePut } from '../management/input.ts'
-import { type KeyOperations, keyInputs } from '../management/keys.ts'
+import { createdKey, type KeyOperations, keyInputs } from '../management/keys.ts'
 import type { Management } from '../management/operations.ts'
 import { mintClientKey } from '../store/client-key.ts'
 import type { KeyRecord } from '../store/collections.ts'
@@ -38,15 +38,18 @@ export function createTenantApi(
     }
   }
 
+  /** Each by its name: one that is added must say here whether it makes or ends a key. */
   const keys: KeyOperations<unknown> = {
-    ...api.keys,
+    list: api.keys.list,
+    get: api.keys.get,
+    update: api.keys.update, // a key keeps its value
 
     create: (input) =>
       alone(async () => {
-        const { name } = parseInput(keyInputs.create, input)
+        const given = parseInput(keyInputs.create, input)
         const value = mintClientKey()
-        const { key } = await claimed(value, () => api.keys.put({ id: crypto.randomUUID(), name, key: value }))
-        return { key: value, id: key.id, name: key.name, createdAt: key.createdAt }
+        const { key } = await claimed(value, () => api.keys.put({ ...given, id: crypto.randomUUID(), key: value }))
+        return createdKey({ ...key, key: value })
       }),
 
     put: (input) =>
@@ -74,7 +77,21 @@ export function createTenantApi(
       }),
   }
 
-  return { ...api, keys }
+  return {
+    keys,
+    settings: api.settings,
+    combos: api.combos,
+    connections: api.connections,
+    models: api.models,
+    customModels: api.customModels,
+    aliases: api.aliases,
+    providers: api.providers,
+    health: api.health,
+    damagedRecords: api.damagedRecords,
+    cloud: api.cloud,
+    explain: api.explain,
+    openapi: api.openapi,
+  }
 }
 
 const taken = () =>

@@ -7,27 +7,13 @@ import { readArguments, usage } from '../arguments.ts'
 import { oneLine, type Terminal } from '../logger.ts'
 import { OPTIONS_BEGIN, type Variables } from '../options.ts'
 import { isProblem, type Problem, problem } from '../problem.ts'
-import { cloud } from './cloud.ts'
 import type { CliAction, CliCommand } from './command.ts'
+import { commands as allCommands } from './commands.ts'
 import { inputOf, type Source, secret } from './fields.ts'
 import { commandHelp, commonOptions, DEFAULT_URL } from './help.ts'
-import { aliases, models } from './models.ts'
-import { combos, connections, keys, settings } from './record-commands.ts'
-import { explain, health, providers } from './views.ts'
 import { inCommandWords } from './wording.ts'
 
-const commands: Readonly<Record<string, CliCommand>> = {
-  keys,
-  connections,
-  combos,
-  aliases,
-  models,
-  providers,
-  explain,
-  health,
-  settings,
-  cloud,
-}
+const commands: Readonly<Record<string, CliCommand>> = allCommands
 
 /** Words that other programs have for what an option does here, or no word at all. */
 const MEANT: ReadonlyMap<string, string> = new Map([

@@ -31,7 +31,7 @@ const titled = <T>(title: string, columns: readonly Column<T>[], all: readonly T
 /** Blocks with a blank line between them, those that are empty left out. */
 const blocks = (...all: string[]): string => all.filter((block) => block !== '').join('\n')
 
-export const explain: CliCommand = {
+export const explain = {
   help: 'Where a request would go now, and why; nothing is sent',
   notes: '<model> is a model of `signalbox models`, an alias or a combo.',
   actions: {
@@ -56,7 +56,7 @@ export const explain: CliCommand = {
       },
     },
   },
-}
+} satisfies CliCommand
 
 const failureColumns: readonly Column<HealthEntry>[] = [
   ['LEVEL', ({ level }) => level],
@@ -83,7 +83,7 @@ const damageColumns: readonly Column<DamagedRecord>[] = [
   ['PROBLEM', ({ problem }) => problem],
 ]
 
-export const health: CliCommand = {
+export const health = {
   help: 'What has failed lately, and the damaged records',
   notes: '<connection> is an id, or a name that only one connection has. <record> is the key of a damaged record.',
   actions: {
@@ -136,7 +136,7 @@ export const health: CliCommand = {
       }),
     },
   },
-}
+} satisfies CliCommand
 
 const providerColumns: readonly Column<Provider>[] = [
   ['ID', ({ id }) => id],
@@ -163,7 +163,7 @@ async function withProvider<T>(api: Client<unknown>, given: string, work: () => 
 const shown = ({ models = [], ...provider }: Provider) =>
   details({ ...provider, models: models.map(({ id }) => id).join(', ') })
 
-export const providers: CliCommand = {
+export const providers = {
   help: 'The providers that need no address, and how requests are spread over the connections of each',
   notes:
     'To connect one: signalbox connections create <provider> --api-key - . For any other server: --base-url and a provider that begins with openai-compatible or anthropic-compatible.',
@@ -194,4 +194,4 @@ export const providers: CliCommand = {
       },
     },
   },
-}
+} satisfies CliCommand

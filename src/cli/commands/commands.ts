@@ -1,0 +1,82 @@
+import type { operations } from '../../management/operations.ts'
+import { cloud } from './cloud.ts'
+import type { CliCommand } from './command.ts'
+import { aliases, models } from './models.ts'
+import { combos, connections, keys, settings } from './record-commands.ts'
+import { explain, health, providers } from './views.ts'
+
+/** The commands that manage a gateway, by their names. */
+export const commands = {
+  keys,
+  connections,
+  combos,
+  aliases,
+  models,
+  providers,
+  explain,
+  health,
+  settings,
+  cloud,
+} as const satisfies Readonly<Record<string, CliCommand>>
+
+/** A command and its action, such as `keys list`; or a command that does one thing, such as `explain`. */
+type ActionWords = {
+  [Name in keyof typeof commands]: WordsOf<Name, keyof (typeof commands)[Name]['actions']>
+}[keyof typeof commands]
+
+type WordsOf<Name extends string, Action> = Action extends '' ? Name : `${Name} ${Action & string}`
+
+/** An operation for which the command has no action. */
+export const NO_ACTION = undefined
+
+type ActionsOf<Rows> = {
+  readonly [Name in keyof Rows]: Rows[Name] extends { path: string }
+    ? ActionWords | typeof NO_ACTION
+    : ActionsOf<Rows[Name]>
+}
+
+/** By which action of the command each operation is called; one that is missing does not compile. */
+export const operationActions: ActionsOf<typeof operations> = {
+  keys: {
+    list: 'keys list',
+    create: 'keys create',
+    get: 'keys get',
+    update: 'keys update',
+    delete: 'keys delete',
+    put: NO_ACTION,
+  },
+  settings: { get: 'settings list', update: 'settings update' },
+  combos: {
+    list: 'combos list',
+    create: 'combos create',
+    get: 'combos get',
+    update: 'combos update',
+    delete: 'combos delete',
+    put: NO_ACTION,
+  },
+  connections: {
+    list: 'connections list',
+    create: 'connections create',
+    get: 'connections get',
+    update: 'connections update',
+    delete: 'connections delete',
+    put: NO_ACTION,
+    discover: 'connections discover',
+  },
+  models: { published: 'models list' },
+  customModels: { list: 'models custom', create: 'models create', delete: 'models delete', put: NO_ACTION },
+  aliases: { list: 'aliases list', set: 'aliases update', delete: 'aliases delete' },
+  providers: { list: 'providers list', get: 'providers get', update: 'providers update' },
+  cloud: {
+    get: 'cloud state',
+    enable: 'cloud enable',
+    sync: 'cloud sync',
+    disable: 'cloud disable',
+    check: 'cloud check',
+    sessions: { list: 'cloud sessions', revoke: 'cloud sessions revoke' },
+  },
+  explain: 'explain',
+  openapi: NO_ACTION,
+  damagedRecords: { get: 'health record', put: 'health repair', delete: 'health remove' },
+  health: { list: 'health list', reset: 'health reset' },
+}
