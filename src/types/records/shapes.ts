@@ -157,6 +157,12 @@ export const list = <T>(of: Shape<T>, rules: Pick<ListShape, 'items' | 'most'>):
   ...rules,
 })
 
+/** Values by names that whoever gives them chooses. */
+export const map = <T>(rules: Omit<MapShape, 'type' | 'of'> & { of: Shape<T> }): Shape<Record<string, T>> => ({
+  type: 'map',
+  ...rules,
+})
+
 export const object = <const F extends Members>(
   fields: F,
   rules: Pick<ObjectShape, 'isReadWhole' | 'rules'> = {},

@@ -1,0 +1,105 @@
+import { safeParse } from 'valibot'
+import { isGatewayError } from '../../src/errors.ts'
+import { createJsonSchemaConverter } from '../../src/lib/json-schema.ts'
+import { type ClosedSchema, parseInput } from '../../src/management/input.ts'
+import { shownSchema } from '../../src/management/output-schemas.ts'
+import { inputSchema } from '../../src/management/schemas.ts'
+import { type InputOf, needed, type RecordFields, removable, type ShownOf } from '../../src/types/records/fields.ts'
+import { choice, list, map, name, number, object, storedId, text, time, whole } from '../../src/types/records/shapes.ts'
+import { kinds } from '../../src/types/unions.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the description of a kind of record')
+
+const counts = object({
+  minute: { shape: whole(1, 1_000), isOptional: true },
+  day: { shape: whole(1, 1_000_000), isOptional: true },
+})
+
+/** Fields of every shape, as records may get them. */
+const fields = {
+  id: { shape: storedId, isSlot: true },
+  name: { shape: name(20), given: needed },
+  expiresAt: { shape: time, isOptional: true, guard: 2, given: removable },
+  kinds: { shape: list(choice(kinds), { items: 'models', most: 2 }), isOptional: true, given: removable },
+  limits: {
+    shape: object({
+      requests: { shape: counts, isOptional: true },
+      usd: { shape: number, isOptional: true },
+    }),
+    isOptional: true,
+    given: removable,
+  },
+  notes: {
+    shape: map({ name: text({ isFilled: true, most: 5 }), of: text({ most: 9 }), most: 2 }),
+    isOptional: true,
+    given: removable,
+  },
+} as const satisfies RecordFields
+
+const sample: InputOf<typeof fields, 'create'> = {
+  name: 'a',
+  expiresAt: '2027-01-01T00:00:00.000Z',
+  kinds: ['llm', 'tts'],
+  limits: { requests: { minute: 5 }, usd: 1.5 },
+  notes: { team: 'ml' },
+}
+
+function refusal(schema: ClosedSchema<unknown>, input: unknown): string {
+  try {
+    parseInput(schema, input)
+    return 'accepted'
+  } catch (error) {
+    return isGatewayError(error) ? error.message : String(error)
+  }
+}
+
+test('the description of a kind of record makes inputs of nested objects, lists, numbers, dates and named texts', () => {
+  const create = inputSchema(fields, 'create')
+  assert.equal(parseInput(create, sample), sample)
+  const cases: [object, string][] = [
+    [{ name: 'a', expiresAt: 'soon' }, '"expiresAt" must be a date in ISO 8601'],
+    [{ name: 'a', kinds: ['llm', 'odd'] }, `"kinds[1]" must be one of ${kinds.map((kind) => `"${kind}"`).join(', ')}`],
+    [{ name: 'a', kinds: ['llm', 'llm', 'llm'] }, '"kinds" must not name more than 2 models'],
+    [
+      { name: 'a', limits: { requests: { minute: 0 } } },
+      '"limits.requests.minute" must be a whole number from 1 to 1000',
+    ],
+    [{ name: 'a', limits: { usd: 'much' } }, '"limits.usd" must be a number'],
+    [{ name: 'a', limits: [] }, '"limits" must be an object'],
+    [{ name: 'a', limits: { requests: { hour: 5 } } }, 'Unknown field "limits.requests.hour". Known: "minute", "day".'],
+    [{ name: 'a', notes: ['ml'] }, '"notes" must be an object'],
+    [{ name: 'a', notes: { team: 5 } }, '"notes.team" must be text'],
+    [{ name: 'a', notes: { team: '0123456789' } }, '"notes.team" must not be longer than 9 characters'],
+    [
+      { name: 'a', notes: { longer: '' } },
+      '"notes" must have names of which each must not be longer than 5 characters',
+    ],
+    [{ name: 'a', notes: { '': '' } }, '"notes" must have names of which each must not be blank'],
+    [{ name: 'a', notes: { a: '', b: '', c: '' } }, '"notes" must not have more than 2 members'],
+    [{ name: 'a', notes: null }, '"notes" must be an object'],
+  ]
+  for (const [input, message] of cases) assert.is(refusal(create, input), message)
+  const update = inputSchema(fields, 'update')
+  const none = { expiresAt: null, kinds: null, limits: null, notes: null }
+  assert.equal(parseInput(update, none), none)
+})
+
+test('the description of a kind of record makes answers of the same types, without limits', () => {
+  const shown: ShownOf<typeof fields> = { id: 'i', ...sample, notes: { longer: 'than is allowed' } }
+  assert.ok(safeParse(shownSchema(fields), shown).success)
+  assert.not.ok(safeParse(shownSchema(fields), { ...shown, limits: { usd: 'much' } }).success)
+})
+
+test('the description of a kind of record is told in JSON Schema', () => {
+  const { convert } = createJsonSchemaConverter(new Map(), '')
+  const { properties } = convert(inputSchema(fields, 'update'))
+  const { notes, limits } = Object(properties)
+  assert.equal(notes, {
+    type: ['object', 'null'],
+    propertyNames: { type: 'string', minLength: 1, maxLength: 5 },
+    additionalProperties: { type: 'string', maxLength: 9 },
+    maxProperties: 2,
+  })
+  assert.equal(limits.properties.requests.properties.minute, { type: 'integer', minimum: 1, maximum: 1_000 })
+})
