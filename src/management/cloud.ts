@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { CloudSession } from '../sync/protocol.ts'
 import { closed, fields } from './input.ts'
+import type { CreatedKey } from './keys.ts'
 
 /**
  * The mirror of the gateway's data at a cloud proxy (spec.md, Cloud sync). Besides what is said of each operation they reject with
@@ -88,7 +89,7 @@ export interface EnabledCloud extends SyncedCloud {
   /** Why not. */
   verifyError?: string
   /** The key that was made, as there was none. */
-  createdKey?: { key: string; id: string; name: string; createdAt: string }
+  createdKey?: CreatedKey
   /** What will not work at the cloud, in sentences: connections to private addresses. Absent when there is nothing. */
   warnings?: string[]
 }

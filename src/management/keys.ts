@@ -7,7 +7,7 @@ import type { Records } from '../store/records.ts'
 import { retryLostRace } from '../store/storage-access.ts'
 import { openKey, placeOfKey, UNREADABLE_KEY } from '../store/vault.ts'
 import type { WritableStore } from '../store/writable-store.ts'
-import { type KeyChange, type KeyPut, keyFields, type NewKeyInput } from '../types/records/keys.ts'
+import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/records/keys.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findRecord, isSameJson, newEdit, present, shownFields, timestamp, withChange } from './records.ts'
@@ -18,7 +18,7 @@ export interface KeyOperations<Input = never> {
   list(): Promise<{ keys: ShownKey[] }>
   get(id: string): Promise<{ key: ShownKey }>
   /** Resolves to the value of the key as `key`. `name` must not be blank. */
-  create(input: NewKeyInput | Input): Promise<CreatedKey>
+  create(input: NewKey | Input): Promise<CreatedKey>
   /** Renames, pauses or resumes; takes effect with the next request. Absent members stay. */
   update(id: string, input: KeyChange | Input): Promise<{ key: ShownKey }>
   /**

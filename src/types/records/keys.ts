@@ -38,7 +38,7 @@ export const keyFields = {
 export interface ApiKey extends ShownOf<typeof keyFields> {}
 
 /** An API key to create. */
-export interface NewKeyInput extends InputOf<typeof keyFields, 'create'> {}
+export interface NewKey extends InputOf<typeof keyFields, 'create'> {}
 
 /** A change of an API key: absent members stay. */
 export interface KeyChange extends InputOf<typeof keyFields, 'update'> {}
