@@ -46,9 +46,9 @@ const connection = {
 
 /** A valid input of each operation, with every member that it may have. */
 const samples: Record<string, object> = {
-  'keys.create': { name: 'a' },
-  'keys.update': { name: 'a', isActive: true },
-  'keys.put': { id: 'i', name: 'a', key: `sbx_${'a'.repeat(32)}`, isActive: true },
+  'keys.create': { name: 'a', metadata: { team: 'ml' } },
+  'keys.update': { name: 'a', isActive: true, metadata: { team: 'ml' } },
+  'keys.put': { id: 'i', name: 'a', key: `sbx_${'a'.repeat(32)}`, isActive: true, metadata: { team: 'ml' } },
   'settings.update': { requireApiKey: true, cloudUrl: 'https://a.example', ...rules, timeouts: null },
   'combos.create': combo,
   'combos.update': { ...combo, id: 'i', createdAt: 'x', updatedAt: 'x', warnings: [], hedge: null },

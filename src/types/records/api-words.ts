@@ -27,6 +27,7 @@ export const keyApiWords: ApiWordsOf<typeof keyFields> = {
   isActive: 'Only `false` means paused.',
   key: 'The whole key, as clients send it; empty if it cannot be decrypted.',
   createdAt: '',
+  metadata: 'Texts of the owner by name, at most 16. A change sets all of them; `{}` leaves none.',
 }
 
 export const settingsApiWords: ApiWordsOf<typeof settingsFields> = {

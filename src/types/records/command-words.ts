@@ -51,6 +51,7 @@ export const keyCommandWords: CommandWordsOf<typeof keyFields> = {
   isActive: { column: [3, 'STATE'], options: paused },
   key: { column: [4, 'KEY'] },
   createdAt: { column: [5, 'CREATED'] },
+  metadata: { options: { metadata: { example: 'team=ml', help: 'A text of yours, by name; several times for more' } } },
 }
 
 export const settingsCommandWords: CommandWordsOf<typeof settingsFields> = {

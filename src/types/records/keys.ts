@@ -1,5 +1,5 @@
-import { type InputOf, needed, type RecordFields, type ShownOf } from './fields.ts'
-import { flag, hostId, name, storedId, text, time } from './shapes.ts'
+import { type InputOf, needed, type RecordFields, removable, type ShownOf } from './fields.ts'
+import { flag, hostId, map, name, storedId, text, time } from './shapes.ts'
 
 /** The fields of an API key. */
 export const keyFields = {
@@ -24,6 +24,12 @@ export const keyFields = {
   },
   /** ISO 8601. */
   createdAt: { shape: time },
+  /** Texts of the owner by name, at most 16: names of up to 64 characters, texts of up to 512. Set as a whole. */
+  metadata: {
+    shape: map({ name: text({ isFilled: true, most: 64 }), of: text({ most: 512 }), most: 16 }),
+    isOptional: true,
+    given: removable,
+  },
   /** Empty when the value is not here. */
   sealedKey: { shape: text(), isShown: false },
   /** The SHA-256 of the value, in hex, where the value is not here: in the mirror at a cloud, which needs no more. */

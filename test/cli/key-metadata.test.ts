@@ -1,0 +1,60 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { serveNode } from '../../adapters/mount/node.ts'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { runCommand } from '../../src/cli/commands/run.ts'
+import { applyConfig, readConfigFile } from '../../src/cli/config-file.ts'
+import { withManagement } from '../../src/cli/data.ts'
+import { isProblem } from '../../src/cli/problem.ts'
+import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { openDoor, TOKEN } from '../management/door.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the metadata of a key on the command line')
+
+test('the metadata of a key on the command line is given by one option for each text', async () => {
+  const door = openDoor()
+  const serving = await serveNode(door.gateway, { port: 0 })
+  const run = async (...args: string[]) => {
+    let printed = ''
+    const out = (text: string) => {
+      printed += text
+    }
+    const variables = { SIGNALBOX_URL: serving.url, SIGNALBOX_ADMIN_TOKEN: TOKEN }
+    await runCommand(['keys', ...args], { variables, stdin: async () => '', terminal: { out, err: out } }).catch(
+      (error: unknown) => out(isProblem(error) ? error.message : String(error)),
+    )
+    return printed
+  }
+  const kept = async () => (await door.gateway.api.keys.list()).keys.map(({ name, metadata }) => [name, metadata])
+  assert.match(await run('create', 'app', '--metadata', 'team=ml', '--metadata', 'query=a=b'), /^metadata\.team +ml$/m)
+  assert.equal(await kept(), [['app', { team: 'ml', query: 'a=b' }]])
+  assert.match(await run('get', 'app'), /^metadata\.query +a=b$/m)
+  await run('update', 'app', '--metadata', 'team=web')
+  assert.equal(await kept(), [['app', { team: 'web' }]])
+  assert.match(
+    await run('update', 'app', '--metadata', 'team'),
+    /^--metadata "team" is no name and value, as in --metadata team=ml\.$/,
+  )
+  await run('update', 'app', '--data', '{"metadata":null}')
+  assert.equal(await kept(), [['app', undefined]])
+  assert.match(await run('--help'), /^Options of create and update:\n(?: .*\n)* {2}--metadata team=ml/m)
+  await serving.close()
+})
+
+test('the metadata of a key on the command line is read from the file of --config', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-metadata-'))
+  const data = { storage: memoryStorage(), catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
+  const apply = async (content: string) => {
+    await writeFile(join(folder, 'a.yaml'), content)
+    await applyConfig(await readConfigFile(join(folder, 'a.yaml'), { TEAM: 'ml' }), data)
+    return withManagement(data, async (api) => (await api.keys.list()).keys.map(({ metadata }) => metadata))
+  }
+  assert.equal(await apply('keys:\n  app: { metadata: { team: "$' + '{TEAM}" } }\n'), [{ team: 'ml' }])
+  assert.equal(await apply('keys:\n  app:\n'), [{ team: 'ml' }])
+  assert.equal(await apply('keys:\n  app: { metadata: null }\n'), [undefined])
+  const refusal = await apply('keys:\n  app: { metadata: { team: 5 } }\n').catch((error: Error) => error.message)
+  assert.match(String(refusal), /a\.yaml: keys\.app: "metadata\.team" must be text$/)
+  await rm(folder, { recursive: true, force: true })
+})

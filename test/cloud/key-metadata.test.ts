@@ -1,0 +1,29 @@
+import { assert, suite } from '../support/suite.ts'
+import { CLOUD_URL, openOverMsw } from './support/over-msw.ts'
+
+const test = suite('the metadata of a key in a mirror')
+
+test('the metadata of a key in a mirror is the same on both sides, whichever has changed or removed it', async () => {
+  const ends = openOverMsw()
+  const { api } = ends.home
+  const { id } = await api.keys.create({ name: 'app', metadata: { team: 'ml' } })
+  const { id: plain } = await api.keys.create({ name: 'plain' })
+  await api.settings.update({ cloudUrl: CLOUD_URL })
+  await api.cloud.enable()
+  const cloud = (await ends.tenant()).api
+  const both = async (key: string) => {
+    assert.equal((await api.cloud.sync()).conflicts, [])
+    return [(await api.keys.get(key)).key.metadata, (await cloud.keys.get(key)).key.metadata]
+  }
+  assert.equal(await both(id), [{ team: 'ml' }, { team: 'ml' }])
+  assert.equal(await both(plain), [undefined, undefined])
+  await cloud.keys.update(id, { metadata: { team: 'web', since: '2026' } })
+  assert.equal(await both(id), Array(2).fill({ team: 'web', since: '2026' }))
+  await api.keys.update(plain, { metadata: { a: 'b' } })
+  await api.keys.update(id, { metadata: null })
+  assert.equal([await both(id), await both(plain)], [[undefined, undefined], Array(2).fill({ a: 'b' })])
+  const made = await cloud.keys.create({ name: 'made at the cloud', metadata: { by: 'cloud' } })
+  assert.equal(made.metadata, { by: 'cloud' })
+  assert.equal(await both(made.id), Array(2).fill({ by: 'cloud' }))
+  await ends.close()
+})

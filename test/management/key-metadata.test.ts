@@ -1,0 +1,143 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createClient } from '../../src/client/client.ts'
+import { isGatewayError } from '../../src/errors.ts'
+import type { ApiKey, Storage } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor, TOKEN } from './door.ts'
+
+const test = suite('the metadata of a key')
+
+const metadata = { team: 'ml', 'cost centre': '42', empty: '' }
+
+test('the metadata of a key is made with it, shown, replaced as a whole and removed by null', async () => {
+  const { expect } = openDoor()
+  const made = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
+  assert.equal(Object.keys(made), ['key', 'id', 'name', 'createdAt', 'metadata'])
+  const path = `/api/keys/${made.id}`
+  const shown = async () => (await expect(200, 'GET', path)).key as unknown as ApiKey
+  assert.equal((await shown()).metadata, metadata)
+  await expect(200, 'PUT', path, { isActive: false })
+  assert.equal((await shown()).metadata, metadata)
+  const { key } = (await expect(200, 'PATCH', path, { metadata: { team: 'web' } })) as unknown as { key: ApiKey }
+  assert.equal(key.metadata, { team: 'web' })
+  assert.equal((await expect(200, 'GET', '/api/keys')).keys[0]?.metadata, { team: 'web' })
+  await expect(200, 'PUT', path, { metadata: {} })
+  assert.equal((await shown()).metadata, {})
+  await expect(200, 'PUT', path, { metadata: null })
+  assert.not.ok('metadata' in (await shown()))
+  const plain = await expect(201, 'POST', '/api/keys', { name: 'b' })
+  assert.equal(Object.keys(plain), ['key', 'id', 'name', 'createdAt'])
+})
+
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`name ${at}`, 'text']))
+
+const refused: [metadata: unknown, error: string][] = [
+  [many(17), '"metadata" must not have more than 16 members'],
+  [{ ['n'.repeat(65)]: 'a' }, '"metadata" must have names of which each must not be longer than 64 characters'],
+  [{ '': 'a' }, '"metadata" must have names of which each must not be blank'],
+  [{ 'a\nb': 'a' }, '"metadata" must have names of which each must not hold control characters'],
+  [{ team: 'x'.repeat(513) }, '"metadata.team" must not be longer than 512 characters'],
+  [{ team: 'a\u0000' }, '"metadata.team" must not hold control characters'],
+  [{ team: 5 }, '"metadata.team" must be text'],
+  [{ team: null }, '"metadata.team" must be text'],
+  [{ team: { a: 'b' } }, '"metadata.team" must be text'],
+  [['ml'], '"metadata" must be an object'],
+  ['ml', '"metadata" must be an object'],
+]
+
+test('the metadata of a key is refused beyond its limits, and changes nothing then', async () => {
+  const { expect, refuses } = openDoor()
+  const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', metadata })
+  for (const [given, error] of refused) {
+    await refuses(400, error, ['PUT', `/api/keys/${id}`, { name: 'changed', metadata: given }])
+    await refuses(400, error, ['POST', '/api/keys', { name: 'b', metadata: given }])
+  }
+  await refuses(400, '"metadata" must be an object', ['POST', '/api/keys', { name: 'b', metadata: null }])
+  const { keys } = await expect(200, 'GET', '/api/keys')
+  assert.equal(
+    keys.map(({ name, metadata: kept }) => [name, kept]),
+    [['a', metadata]],
+  )
+  const most = { ...many(15), ['n'.repeat(64)]: 'x'.repeat(512) }
+  await expect(200, 'PUT', `/api/keys/${id}`, { metadata: most })
+  assert.equal((await expect(200, 'GET', '/api/keys')).keys[0]?.metadata, most)
+})
+
+test('the metadata of a key is put by hosts, which writes nothing a second time', async () => {
+  const { gateway, storage } = openDoor()
+  const { keys } = gateway.api
+  const versions = async () => (await storage.list('keys/')).map(({ version }) => version)
+  await keys.put({ id: 'app', name: 'app', metadata })
+  const before = await versions()
+  const { key } = await keys.put({ id: 'app', name: 'app', metadata: { empty: '', team: 'ml', 'cost centre': '42' } })
+  assert.equal([key.metadata, await versions()], [metadata, before])
+  assert.equal((await keys.put({ id: 'app', name: 'app' })).key.metadata, metadata)
+  const value = `sbx_${'v'.repeat(40)}`
+  assert.equal((await keys.put({ id: 'app', name: 'app', key: value })).key.metadata, metadata)
+  assert.is((await keys.put({ id: 'app', name: 'app', metadata: null })).key.metadata, undefined)
+  assert.is((await keys.put({ id: 'new', name: 'new', metadata: null })).key.metadata, undefined)
+})
+
+test('the metadata of a key goes through the client', async () => {
+  const { gateway } = openDoor()
+  const client = createClient({ baseUrl: 'http://gateway.test', token: TOKEN, fetch: gateway.fetch as typeof fetch })
+  const made = await client.keys.create({ name: 'a', metadata })
+  assert.equal(made.metadata, metadata)
+  const { key } = await client.keys.update(made.id, { metadata: { team: 'web' } })
+  assert.equal(key.metadata, { team: 'web' })
+  assert.not.ok('metadata' in (await client.keys.update(made.id, { metadata: null })).key)
+})
+
+test('the metadata of a key is in the description of the API', async () => {
+  const { gateway } = openDoor()
+  const { components } = await gateway.api.openapi()
+  for (const name of ['ApiKey', 'NewApiKey', 'KeysCreateInput', 'KeysUpdateInput']) {
+    const { properties, required = [] } = Object(components.schemas?.[name])
+    assert.ok(properties.metadata && !required.includes('metadata'), name)
+  }
+  const { properties } = Object(components.schemas?.KeysUpdateInput)
+  assert.equal(
+    [properties.metadata.maxProperties, properties.metadata.type, /at most 16/.test(properties.metadata.description)],
+    [16, ['object', 'null'], true],
+  )
+})
+
+/** A gateway on a storage with one key, whose stored metadata is replaced, and that key. */
+async function damaged(stored: unknown) {
+  const storage: Storage = memoryStorage()
+  const first = await openWorld({ storage, connections: ['one'] })
+  const { key, id } = await first.api.keys.create({ name: 'hurt', metadata })
+  const [{ key: place = '', value = '' } = {}] = await storage.list('keys/')
+  const envelope = JSON.parse(value)
+  await storage.set(place, JSON.stringify({ ...envelope, record: { ...envelope.record, metadata: stored } }))
+  const world = await openWorld({ storage, connections: [], fetch: fakeUpstream(() => json(chatAnswer())) })
+  return { ...world, storage, place, key, id }
+}
+
+const damages: [stored: unknown, problem: string, shown: object | undefined][] = [
+  [5, '"metadata" is a number and is left out', undefined],
+  [null, '"metadata" is null and is left out', undefined],
+  [['ml'], '"metadata" is a list and is left out', undefined],
+  [{ team: 5, a: 'b' }, '"metadata.team" is a number and is left out', { a: 'b' }],
+]
+
+for (const [stored, problem, kept] of damages)
+  test(`the metadata of a key that is stored as ${JSON.stringify(stored)} is reported, and the key works`, async () => {
+    const { api, chat, told, place, key, id, storage } = await damaged(stored)
+    assert.is((await chat({}, { headers: { 'x-api-key': key } })).status, 200)
+    assert.equal((await api.keys.get(id)).key.metadata, kept)
+    const { damaged: known } = await api.health.list()
+    assert.equal(known, [{ key: place, problem: `is damaged: ${problem}` }])
+    assert.ok(told.errors.every((error) => isGatewayError(error, 'RECORD_DAMAGED')))
+    await api.keys.update(id, { name: 'renamed' })
+    assert.equal(
+      JSON.parse((await storage.get(place))?.value ?? '').record.metadata,
+      stored,
+      'what was not changed stays',
+    )
+    await api.keys.update(id, { metadata: { team: 'mended' } })
+    assert.equal([(await api.keys.get(id)).key.metadata, (await api.health.list()).damaged], [{ team: 'mended' }, []])
+  })
