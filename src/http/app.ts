@@ -58,8 +58,8 @@ interface AppOptions {
 const REQUEST_ID_HEADER = 'x-signalbox-request-id'
 
 /**
- * Makes the app. A request is authorised by the area of its path before any route is run, so that no path can be forgotten. Only `OPTIONS`
- * under `/v1` needs no key.
+ * Makes the app. A request is authorised by the area of its path before any route is run, so that no path can be forgotten
+ * (src/rules.md, Guard before routes). Only `OPTIONS` under `/v1` needs no key (src/rules.md, Client keys).
  */
 export function createApp(options: AppOptions): App {
   const { basePath, store, allowedOrigins, openLog, afterKey, admit, resume, onError } = options

@@ -31,7 +31,7 @@ import type { Pushes } from './cloud-pushes.ts'
 import { invalidInput, parseInput } from './input.ts'
 import type { KeyOperations } from './keys.ts'
 
-/** How long `check` may take, in ms (spec.md, Limits). */
+/** How long `check` may take, in ms: as long as a client waits for it (src/rules.md, Cloud mode of clients). */
 const CHECK_MS = 8_000
 /** How long after its start an `enable` still waits for the cloud's listing, in ms: what it answers then fits into `EXCHANGE_MS`. */
 const VERIFIED_MS = 14_000

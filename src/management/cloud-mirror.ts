@@ -19,7 +19,7 @@ import { createMirrorMemory, type MirrorMemory, type MirrorMemoryStore } from '.
 import { invalidInput } from './input.ts'
 import { parseMirrored } from './mirror-input.ts'
 
-/** How long an exchange may take, in ms: as long as the action of an operator (spec.md, Limits). */
+/** How long an exchange may take, in ms: as long as a client waits for an action (src/rules.md, Cloud mode of clients). */
 export const EXCHANGE_MS = 15_000
 
 /** What the mirror of a gateway depends on. */

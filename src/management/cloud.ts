@@ -4,7 +4,7 @@ import { closed, fields } from './input.ts'
 import type { CreatedKey } from './keys.ts'
 
 /**
- * The mirror of the gateway's data at a cloud proxy (spec.md, Cloud sync). Besides what is said of each operation they reject with
+ * The mirror of the gateway's data at a cloud proxy. Besides what is said of each operation they reject with
  * `INVALID_REQUEST` (400) when there is no `cloudUrl`, `CLOUD_CONFLICT` (409) when cloud mode does not allow it now, `CLOUD_FAILED` (502) when no
  * proxy is there, it cannot be reached or it refuses, and `CLOUD_TIMEOUT` (504) after 15 s, `check` after 8 s. `Input` is accepted besides the
  * typed input: nothing in process, `unknown` for bodies over HTTP.

@@ -15,7 +15,7 @@ import { isSameJson, present, shownFields, timestamp, withChange } from './recor
 import { inputSchema, membersByField } from './schemas.ts'
 import { comboWarnings, type Warned, withWarnings } from './warnings.ts'
 
-/** Combos (spec.md, Combos). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
+/** Combos (src/rules.md, Rotation of combos). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface ComboOperations<Input = never> {
   list(): Promise<{ combos: Combo[] }>
   get(id: string): Promise<Combo>
@@ -52,7 +52,7 @@ export const comboInputs = {
 
 const innerFields = membersByField(comboFields)
 
-/** Beyond the rule of spec.md, so that names can be stored. */
+/** The longest name of a combo, so that it fits into the key of every storage. */
 const MAX_NAME = 512
 
 interface Dependencies {

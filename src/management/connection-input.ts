@@ -70,8 +70,8 @@ export function changedData(
 }
 
 /**
- * Throws `INVALID_REQUEST` when the base URL already holds a path that the gateway adds; one that ends in `/messages` is specified
- * (spec.md, Upstream model fetch). A blank one is dropped: it counts as not set.
+ * Throws `INVALID_REQUEST` when the base URL already holds a path that the gateway adds; one that ends in `/messages` is allowed
+ * (src/rules.md, Models of compatible providers). A blank one is dropped: it counts as not set.
  */
 function checkedData(data: ProviderSpecificData): ProviderSpecificData {
   const { baseUrl, ...rest } = data

@@ -13,7 +13,7 @@ import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findRecord, isSameJson, newEdit, present, shownFields, timestamp, withChange } from './records.ts'
 import { inputSchema } from './schemas.ts'
 
-/** API keys (spec.md, API keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
+/** API keys (src/rules.md, Client keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface KeyOperations<Input = never> {
   list(): Promise<{ keys: ShownKey[] }>
   get(id: string): Promise<{ key: ShownKey }>

@@ -9,10 +9,7 @@ import { findRecord, isSameJson, present } from './records.ts'
 import { inputSchema } from './schemas.ts'
 import { type Warned, whyNowhere, withWarnings } from './warnings.ts'
 
-/**
- * The model alias map (spec.md, Other records). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over
- * HTTP.
- */
+/** The model alias map. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface AliasOperations<Input = never> {
   /** Model names by alias, in the order of creation. */
   list(): Promise<{ aliases: Record<string, string> }>

@@ -11,7 +11,7 @@ import { isSameJson, newEdit } from './records.ts'
 import { changedRules, checkCooldowns } from './rules.ts'
 import { inputSchema, membersByField } from './schemas.ts'
 
-/** The settings (spec.md, Settings). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
+/** The settings. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface SettingsOperations<Input = never> {
   get(): Promise<Settings>
   /**

@@ -32,7 +32,7 @@ interface RecordReading<T> {
 
 /**
  * Reads a record that a restore, a bridge, another release or a defect may have written, at the id of its storage key. A field that cannot
- * be is read as spec.md has it where it is missing; fields that are not known stay. Answers with the problem in words when the record has no
+ * be is read as its description says (types/records); fields that are not known stay. Answers with the problem in words when the record has no
  * usable identity or models: such a record is passed over.
  */
 export type Reader<T> = (stored: JsonObject, id: string) => RecordReading<T> | string

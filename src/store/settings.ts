@@ -20,7 +20,7 @@ export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
   edit?: string
 }
 
-/** The settings, with the defaults of spec.md. */
+/** The settings. Absent ones have their defaults: `false` and the empty text. */
 export interface SettingsStore {
   /**
    * Those that are not as a gateway wrote them (vault.ts) are read as requiring a key, with cloud mode off. Rejects with `STORAGE_FAILED`
@@ -124,7 +124,7 @@ export function parseSettings(text: string): JsonObject | undefined {
   return isObject(members) ? members : undefined
 }
 
-/** The settings in what is stored. A damaged value must not admit clients without a key: see the fields (types/records/settings.ts). */
+/** The settings in what is stored. A damaged value must not admit clients without a key (src/rules.md, Client keys). */
 export const settingsIn = (members: JsonObject): StoredSettings => settingsBy(members, readSettings(members).record)
 
 /** Settings that are not as a gateway wrote them: of what they say, what guards nothing; the rest as though it could not be read. */

@@ -28,8 +28,8 @@ const UNREACHABLE =
 const UNREADABLE = /^STORAGE_(?:CORRUPT|MISSING|NEWER_VERSION|SECRET_INVALID|SECRET_MISSING)$/
 
 /**
- * What handles the rejection of a storage, which never counts as an empty one (security.md, rule 12): it throws `STORAGE_UNAVAILABLE` when the
- * storage cannot be reached, or has no room for a write, otherwise `STORAGE_FAILED`.
+ * What handles the rejection of a storage, which never counts as an empty one, as that would let in clients without a key: it throws
+ * `STORAGE_UNAVAILABLE` when the storage cannot be reached, or has no room for a write, otherwise `STORAGE_FAILED`.
  */
 export const failedTo =
   (what: 'read' | 'write' | 'list', key: string) =>

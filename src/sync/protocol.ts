@@ -37,7 +37,7 @@ export const MAX_ATTEMPTS = 16
 export const MAX_STATES = 200
 /** The largest message, in bytes. */
 export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
-/** After this time without a request a proxy discards a session, in ms (spec.md, Limits). */
+/** After this time without a request a proxy discards a session, in ms. */
 export const SESSION_MS = 24 * 60 * 60 * 1000
 
 /** The codes of the protocol's errors. */

@@ -56,7 +56,7 @@ export interface CatalogProvider {
   /** Default `['llm']`. */
   serviceKinds?: readonly Kind[]
   models?: readonly CatalogModel[]
-  /** Models listed for the kind `tts`, in addition to `models` (spec.md, Listing rules 4); likewise `embeddingConfig`. */
+  /** Models listed for the kind `tts`, in addition to `models` (src/rules.md, Listing with connections); likewise `embeddingConfig`. */
   ttsConfig?: { models: ReadonlyArray<{ id: string }> }
   embeddingConfig?: { models: ReadonlyArray<{ id: string }> }
   /** Present: `<alias>/search` is listed for the kind `webSearch`; likewise `fetchConfig`, `<alias>/fetch` and `webFetch`. */

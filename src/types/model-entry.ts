@@ -1,4 +1,4 @@
-/** One entry of the model listing (spec.md, Model entry). */
+/** One entry of the model listing (src/rules.md, Listing: what is loaded, and in which order). */
 export interface ModelEntry {
   /** `<alias>/<model_id>`, or the name of a combo. */
   id: string

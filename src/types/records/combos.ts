@@ -64,5 +64,5 @@ export const comboFields = {
   updatedAt: { shape: time, given: sentBack },
 } as const satisfies RecordFields
 
-/** A named group of models that is listed and requested like a model (spec.md, Combo). */
+/** A named group of models that is listed and requested like a model. */
 export interface Combo extends ShownOf<typeof comboFields> {}

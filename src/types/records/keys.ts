@@ -40,7 +40,7 @@ export const keyFields = {
   edit: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 
-/** A client's API key as the management API shows it (spec.md, API key). */
+/** A client's API key as the management API shows it (src/rules.md, Client keys). */
 export interface ApiKey extends ShownOf<typeof keyFields> {}
 
 /** An API key to create. */

@@ -4,7 +4,7 @@ import { flag, text, type ValueOf } from './shapes.ts'
 
 /** The fields of the settings, which are one record. They are read by rules of their own (store/settings.ts). */
 export const settingsFields = {
-  /** Is a request to `/v1` or `/v1beta` without a valid key refused with 401? */
+  /** Is a request to `/v1` or `/v1beta` without a valid key refused with 401 (src/rules.md, Client keys)? */
   requireApiKey: {
     shape: flag,
     isOptional: true,
@@ -44,7 +44,7 @@ export const settingsFields = {
 /** Those that are set whether they are stored or not. */
 type Set = 'requireApiKey' | 'cloudEnabled' | 'cloudUrl' | keyof RequestRules
 
-/** The settings of a gateway (spec.md, Settings), by default `false` and `""`, and the rules that hold without. */
+/** The settings of a gateway, by default `false` and `""`, and the rules that hold without. */
 export interface Settings extends SettingsOf<typeof settingsFields> {}
 
 type SettingsOf<F> = { -readonly [N in Extract<keyof F, Set>]: Required<ValueOf<F[N]>> } & {
