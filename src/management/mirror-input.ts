@@ -15,7 +15,7 @@ const digest = v.pipe(fields.text, v.regex(/^[0-9a-f]{64}$/, 'must be the SHA-25
 const secret = ({ shape }: typeof keyFields.key | typeof connectionFields.apiKey) => v.exactOptional(givenSchema(shape))
 
 const schemas: Readonly<Record<Collection, ReturnType<typeof closed>>> = {
-  settings: closed(mirroredEntries(settingsFields)),
+  settings: closed(mirroredEntries(settingsFields, { areRequired: true })), // nothing is set by being left out
   keys: closed({ ...mirroredEntries(keyFields), digest, key: secret(keyFields.key) }),
   connections: closed({ ...mirroredEntries(connectionFields), apiKey: secret(connectionFields.apiKey) }),
   combos: closed(mirroredEntries(comboFields)),

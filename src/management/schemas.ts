@@ -80,11 +80,16 @@ function byWay(way: Way, shape: Shape): v.GenericSchema {
   }
 }
 
-/** The fields of a mirrored record: those of its description that are mirrored, as they are stored. */
-export function mirroredEntries(recordFields: RecordFields): v.ObjectEntries {
+/**
+ * The fields of a mirrored record: those of its description that are mirrored, as they are stored. What is read as something else where it is
+ * missing may be missing, unless all are required.
+ */
+export function mirroredEntries(recordFields: RecordFields, { areRequired = false } = {}): v.ObjectEntries {
   const names = mirroredNames(recordFields)
   const mirrored = Object.entries(recordFields).filter(([name]) => names.includes(name))
-  return mapped(Object.fromEntries(mirrored), ({ shape, isOptional }) => optionalIf(isOptional, givenSchema(shape)))
+  return mapped(Object.fromEntries(mirrored), ({ shape, isOptional, readAs }) =>
+    optionalIf(!areRequired && (isOptional || readAs !== undefined), givenSchema(shape)),
+  )
 }
 
 /** The names of the members of the fields that are objects, by the names of these fields. */

@@ -1,0 +1,51 @@
+import type { JsonObject } from '../../src/lib/json.ts'
+import type { Collection, Verdict } from '../../src/sync/protocol.ts'
+import { assert, suite } from '../support/suite.ts'
+import { createHome } from './support/home.ts'
+import { openProxy } from './support/proxy.ts'
+
+const test = suite('a record that is sent to a mirror')
+
+const AT = '2026-01-01T00:00:00.000Z'
+const digest = 'a'.repeat(64)
+const times = { createdAt: AT, updatedAt: AT }
+
+/** A record of each collection with what it must have. */
+const least: Partial<Record<Collection, JsonObject>> = {
+  settings: { requireApiKey: true },
+  keys: { id: 'k', name: 'k', createdAt: AT, digest },
+  connections: { id: 'c', provider: 'openai', name: 'c', ...times },
+  combos: { id: 'b', name: 'b', models: [], ...times },
+  customModels: { id: 'm', providerAlias: 'openai' },
+  aliases: { alias: 'a', model: 'openai/m' },
+  providers: { provider: 'openai', strategy: 'random' },
+}
+
+const idOf = (collection: string, { id, alias, provider, providerAlias }: JsonObject) =>
+  collection === 'settings'
+    ? collection
+    : providerAlias
+      ? JSON.stringify([providerAlias, id])
+      : String(id ?? alias ?? provider)
+
+/** What a proxy says to one record, as the only one. */
+async function verdictOf(collection: string, record: JsonObject): Promise<Verdict | undefined> {
+  const home = createHome(await openProxy().enrolled())
+  const whole = least[collection as Collection] ?? {}
+  const revision = [1, 0] as const
+  const hasActive = collection === 'keys' || collection === 'connections'
+  const state = { collection: collection as Collection, id: idOf(collection, whole), revision, record }
+  const { verdicts } = await home.enable([{ ...state, ...(hasActive && { active: { isActive: true, revision } }) }])
+  return verdicts[0]
+}
+
+for (const [collection, record] of Object.entries(least))
+  test(`a record that is sent to a mirror as one of ${collection} is taken, and neither without a member nor with an unknown one`, async () => {
+    assert.is(await verdictOf(collection, record), 'taken')
+    for (const name of Object.keys(record)) {
+      const { [name]: _, ...rest } = record
+      assert.is(typeof (await verdictOf(collection, rest)), 'object', `without ${name}`)
+    }
+    const verdict = await verdictOf(collection, { ...record, isUnknown: true })
+    assert.match(typeof verdict === 'object' ? verdict.refused : '', /Unknown field "isUnknown"/)
+  })
