@@ -112,7 +112,7 @@ export function givenSchema(shape: Shape): v.GenericSchema {
     case 'number':
       return numberSchema(shape)
     case 'choice':
-      return choiceOf(shape.of, choiceRefusals)
+      return choiceOf(shape.of, Object.fromEntries((shape.refused ?? []).map((one) => [one, choiceRefusals[one]])))
     case 'list':
       return listSchema(shape, givenSchema(shape.of))
     case 'map':

@@ -60,6 +60,7 @@ test('the description of a kind of record makes inputs of nested objects, lists,
   const cases: [object, string][] = [
     [{ name: 'a', expiresAt: 'soon' }, '"expiresAt" must be a date in ISO 8601'],
     [{ name: 'a', kinds: ['llm', 'odd'] }, `"kinds[1]" must be one of ${kinds.map((kind) => `"${kind}"`).join(', ')}`],
+    [{ name: 'a', kinds: ['conditional'] }, `"kinds[0]" must be one of ${kinds.map((kind) => `"${kind}"`).join(', ')}`],
     [{ name: 'a', kinds: ['llm', 'llm', 'llm'] }, '"kinds" must not name more than 2 models'],
     [
       { name: 'a', limits: { requests: { minute: 0 } } },
