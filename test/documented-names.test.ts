@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { providerFormats, strategies } from '../src/lib/unions.ts'
+import { providerFormats, strategies } from '../src/types/unions.ts'
 import { assert, suite } from './support/suite.ts'
 
 const test = suite('the names that users write')

@@ -1,7 +1,7 @@
 import type { Format } from '../formats/format.ts'
 import { endpoints, formatOf, formats } from '../formats/formats.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import { membersOf } from '../lib/unions.ts'
+import { membersOf } from '../types/unions.ts'
 import type { WireFormat } from '../types.ts'
 
 /**

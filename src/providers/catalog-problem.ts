@@ -1,5 +1,5 @@
 import { isObject } from '../lib/json.ts'
-import { membersOf, providerFormats } from '../lib/unions.ts'
+import { membersOf, providerFormats } from '../types/unions.ts'
 import type { AuthStyle, CatalogModel, CatalogProvider, Cloud } from '../types.ts'
 
 /** Every style of credentials. */

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type Understood, wholeClients } from './support/clients.ts'

@@ -3,7 +3,7 @@ import { gatherStream, translateStream } from '../../src/formats/translate-strea
 import { encodeUtf8 } from '../../src/lib/bytes.ts'
 import { isObject, type JsonObject } from '../../src/lib/json.ts'
 import { createSseParser, type SseEvent } from '../../src/lib/sse.ts'
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clients, type Understood, wholeClients } from './support/clients.ts'

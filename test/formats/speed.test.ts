@@ -1,4 +1,4 @@
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import { childProgram } from '../storage/support/children.ts'
 import { assert, suite } from '../support/suite.ts'
 import { printMatrix } from './support/matrix.ts'

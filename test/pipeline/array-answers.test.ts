@@ -1,4 +1,4 @@
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import { clients, wholeClients } from '../formats/support/clients.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, type ErrorAnswer } from './support/answers.ts'

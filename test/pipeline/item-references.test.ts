@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import { openDoor, providerOf } from '../formats/cases/support.ts'
 import { assert, suite } from '../support/suite.ts'
 import { saidBy } from './support/sdk/gateway.ts'

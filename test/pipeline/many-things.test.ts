@@ -1,4 +1,4 @@
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import type { Catalog } from '../../src/types.ts'
 import { eventFrame } from '../formats/support/event-stream.ts'
 import { busyMs } from '../support/cpu-time.ts'

@@ -1,4 +1,4 @@
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import type { Catalog, ProviderSpecificData, WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { type FakeUpstream, fakeUpstream, json } from './support/upstream.ts'

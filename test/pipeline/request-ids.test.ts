@@ -1,4 +1,4 @@
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { said, whole } from '../formats/cases/answers.ts'
 import { ask, eventsOf, providerOf } from '../formats/cases/support.ts'

@@ -1,4 +1,4 @@
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
 import { clients } from './support/sdk/clients/clients.ts'
 import { EXPECTED, SIGNATURE } from './support/sdk/conversation.ts'

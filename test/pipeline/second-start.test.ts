@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer } from './support/answers.ts'
 import { streamCatalog, streamRequests } from './support/streams.ts'

@@ -1,4 +1,4 @@
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import { exceptionFrame } from '../formats/support/event-stream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { forms, OTHER, OWN, openQuoting, questions, SHAPE, shown, starts } from './support/quoting.ts'

@@ -1,4 +1,4 @@
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import type { Catalog, WireFormat } from '../../src/types.ts'
 import { eventFrame, exceptionFrame } from '../formats/support/event-stream.ts'
 import { assert, suite } from '../support/suite.ts'

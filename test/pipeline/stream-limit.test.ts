@@ -1,4 +1,4 @@
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { assert, suite } from '../support/suite.ts'
 import { streamCatalog, streamRequests } from './support/streams.ts'

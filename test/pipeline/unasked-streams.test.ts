@@ -1,4 +1,4 @@
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import type { Catalog, ProviderFormat } from '../../src/types.ts'
 import { wholeClients } from '../formats/support/clients.ts'
 import { assert, suite } from '../support/suite.ts'

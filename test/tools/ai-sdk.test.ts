@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { HttpResponse, http } from 'msw'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { wireFormats } from '../../src/lib/unions.ts'
+import { wireFormats } from '../../src/types/unions.ts'
 import type { WireFormat } from '../../src/types.ts'
 import { validators } from '../formats/support/validators/validators.ts'
 import { ANSWER, EXPECTED, type Heard, QUESTION, weather, weatherIn } from '../pipeline/support/sdk/conversation.ts'

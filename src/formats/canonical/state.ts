@@ -1,4 +1,4 @@
-import { membersOf, providerFormats } from '../../lib/unions.ts'
+import { membersOf, providerFormats } from '../../types/unions.ts'
 import type { ProviderFormat } from '../../types.ts'
 
 /** The origin of opaque state. */

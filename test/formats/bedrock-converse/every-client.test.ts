@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
-import { wireFormats } from '../../../src/lib/unions.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { questions } from '../../pipeline/support/questions.ts'
 import { bodyOf, fakeUpstream, json } from '../../pipeline/support/upstream.ts'

@@ -7,7 +7,7 @@ import {
   returnStateToParts,
 } from '../../../src/formats/canonical/state-in-reasoning.ts'
 import type { StreamEvent } from '../../../src/formats/canonical/stream.ts'
-import { providerFormats } from '../../../src/lib/unions.ts'
+import { providerFormats } from '../../../src/types/unions.ts'
 import { assert, suite } from '../../support/suite.ts'
 
 const bare = { format: 'anthropic-messages', kind: 'signature' } as const

@@ -1,6 +1,6 @@
 import { parseOpaque } from '../../../src/formats/canonical/exact-json.ts'
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
-import { wireFormats } from '../../../src/lib/unions.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'

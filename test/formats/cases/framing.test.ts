@@ -1,5 +1,5 @@
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
-import { wireFormats } from '../../../src/lib/unions.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json } from '../../pipeline/support/upstream.ts'
 import { busyMs } from '../../support/cpu-time.ts'

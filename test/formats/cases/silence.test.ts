@@ -1,4 +1,4 @@
-import { wireFormats } from '../../../src/lib/unions.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { json, sse } from '../../pipeline/support/upstream.ts'
 import { fakeClock } from '../../support/clock.ts'

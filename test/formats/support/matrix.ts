@@ -1,6 +1,6 @@
 import { formatOf } from '../../../src/formats/formats.ts'
 import type { Translator } from '../../../src/formats/translator.ts'
-import { wireFormats } from '../../../src/lib/unions.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { isCi } from '../../support/ci.ts'
 

@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { translateStream } from '../../../src/formats/translate-stream.ts'
 import { encodeUtf8 } from '../../../src/lib/bytes.ts'
-import { wireFormats } from '../../../src/lib/unions.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { contexts } from './contexts.ts'
 import { longStreams } from './long-streams.ts'

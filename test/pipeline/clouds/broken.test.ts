@@ -1,4 +1,4 @@
-import { wireFormats } from '../../../src/lib/unions.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
 import type { Catalog } from '../../../src/types.ts'
 import { clients } from '../../formats/support/clients.ts'
 import { converseFrames, exceptionFrame } from '../../formats/support/event-stream.ts'

@@ -1,4 +1,4 @@
-import { wireFormats } from '../../../src/lib/unions.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
 import type { Catalog, ProviderSpecificData } from '../../../src/types.ts'
 import { clients, wholeClients } from '../../formats/support/clients.ts'
 import { eventFrame } from '../../formats/support/event-stream.ts'

@@ -1,4 +1,4 @@
-import { wireFormats } from '../../../src/lib/unions.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
 import type { Catalog } from '../../../src/types.ts'
 import { answerOf } from '../../formats/cases/answer-of.ts'
 import { begin, goOn, SECRETS, thinking, thinkingStream } from '../../formats/cases/conversations.ts'

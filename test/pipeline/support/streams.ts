@@ -1,4 +1,4 @@
-import { wireFormats } from '../../../src/lib/unions.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
 import type { Catalog, WireFormat } from '../../../src/types.ts'
 
 /** A provider of each format, by the format's name, with the model `m`. */

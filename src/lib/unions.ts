@@ -1,1 +1,0 @@
-export { kinds, membersOf, providerFormats, strategies, wireFormats } from '../types/unions.ts'
