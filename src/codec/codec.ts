@@ -21,16 +21,19 @@ export interface Codec {
   request: UpstreamRequest
   /** Does the client get the provider's bytes and headers unchanged? */
   isPassThrough: boolean
-  /** Set when the response is not for the client: it makes the codec of the client's own request. */
-  next?(response: WholeResponse): Promise<Codec>
-  /** The tokens that were spent before on behalf of this request. */
+  /** Is the response for the client? Otherwise the client's own request needs it first: it is asked for whole, and `followUp` takes it. */
+  isForClient: boolean
+  /**
+   * The codec of the call that has to follow this response: of the client's own request, or of the same request without the options that a
+   * failure refuses. `undefined` when none has to; absent when none ever has to.
+   */
+  followUp?(received: WholeResponse | FailedResponse): Promise<Codec | undefined>
+  /** The tokens of earlier calls that this request needed. */
   spent?: TokenUsage | undefined
   /** What the translation loses, such as `dropped:seed`. */
   warnings(): readonly string[]
   /** The response in the client's format. Throws `UPSTREAM_INVALID` when it cannot be read. */
   readWhole(response: WholeResponse): Uint8Array
-  /** The codec without the options that the failure refuses; `undefined` when it refuses none that may be left out. */
-  withoutRefused?(failed: FailedResponse): Promise<Codec | undefined>
   /** The failure with the provider's error in the client's format. */
   readFailure(failed: FailedResponse): FailedResponse
   streamType: 'text/event-stream' | 'application/json'

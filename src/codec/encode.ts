@@ -67,6 +67,7 @@ function passThrough(request: AskedRequest, target: RouteTarget): Codec {
       body: endpoint.bodyFor?.(call.text, target.model) ?? withoutStreamMember(bodyFor(target.model, call), call),
     },
     isPassThrough: true,
+    isForClient: true,
     warnings: noWarnings,
     readWhole: bytesOf,
     readFailure: unchanged,

@@ -55,17 +55,22 @@ export function createTranslation(clock: Clock): Translation {
   }
 }
 
-/** `leftOut`: the options that the target has just refused. */
 interface CodecOptions {
   memory: TranslationMemory
+  /** The options that the target has just refused. */
   leftOut?: readonly RefusableOption[]
+  /** How often the attempt has left out refused options. */
+  corrections?: number
 }
+
+/** How often one attempt leaves out refused options: some targets name only one at a time. */
+const MAX_CORRECTIONS = 3
 
 /** The codec of a request for an answer or a compaction. */
 async function answerCodec(
   request: AskedRequest,
   routeTarget: RouteTarget,
-  { memory, leftOut = [] }: CodecOptions,
+  { memory, leftOut = [], corrections = 0 }: CodecOptions,
 ): Promise<Codec> {
   const { call, context, owner } = request
   const carried = await carryRequest(request, routeTarget, memory)
@@ -82,20 +87,32 @@ async function answerCodec(
       ? gatherStream(events, { from: upstream, read, candidates: asked.options.candidates })
       : upstream.parseAnswer(exactObject(notTooDeep(decodeUtf8Lenient(bytes)), json), read)
 
-  async function next(response: WholeResponse): Promise<Codec> {
+  async function afterSummary(response: WholeResponse): Promise<Codec> {
     memory.summaries.set(call, { text: summaryIn(answerOf(response)), usage: response.usage })
-    return answerCodec(request, routeTarget, { memory })
+    return answerCodec(request, routeTarget, { memory, corrections })
+  }
+
+  async function withoutRefused(failed: FailedResponse): Promise<Codec | undefined> {
+    if (corrections === MAX_CORRECTIONS) return undefined
+    const { refusedOptions } = memory
+    const found = refusedOptions.note(routeTarget, failed, sentOptions(carried))
+    if (found.length > 0) {
+      const options = { memory, leftOut: found, corrections: corrections + 1 }
+      return answerCodec(request, routeTarget, options).catch(() => undefined) // a strict request loses nothing
+    }
+    if (isBadRequest(failed)) refusedOptions.forget(routeTarget, leftOut)
+    return undefined
   }
 
   return {
     format,
     request: requestOf(request, carried, upstream.writeRequest(carried.request, target)),
     isPassThrough: false,
+    isForClient: !isBefore,
     operation: operations.generate,
     answers: answersOf(format, operations.generate),
     spent,
     warnings: warningsOf(target, responseWarnings),
-    ...(isBefore && { next }),
     readWhole(response) {
       const restored = restoreAnswer(answerOf(response), restoration)
       memory.reasoning.keep(remembered, restored.choices[0]?.content ?? [])
@@ -106,13 +123,9 @@ async function answerCodec(
           : client.writeAnswer(answer, write)
       return encodeUtf8(JSON.stringify(written))
     },
-    async withoutRefused(failed) {
-      const { refusedOptions } = memory
-      const found = refusedOptions.note(routeTarget, failed, sentOptions(carried))
-      // A strict request loses nothing.
-      if (found.length > 0) return answerCodec(request, routeTarget, { memory, leftOut: found }).catch(() => undefined)
-      if (isBadRequest(failed)) refusedOptions.forget(routeTarget, leftOut)
-      return undefined
+    async followUp(received) {
+      if (received.kind === 'failure') return withoutRefused(received)
+      return isBefore ? afterSummary(received) : undefined
     },
     readFailure: (failed) => translatedFailure(failed, { client, upstream, now: context.clock.now() }),
     streamType: isArray ? 'application/json' : 'text/event-stream',
@@ -159,6 +172,7 @@ async function countCodec(request: AskedRequest, routeTarget: RouteTarget, { mem
     answers: answersOf(format, operation),
     request: requestOf(request, carried, counter.writeRequest(carried.request, target)),
     isPassThrough: false,
+    isForClient: true,
     warnings: target.warnings.list,
     readWhole({ json }) {
       const tokens = counter.parseCount(json)

@@ -3,7 +3,6 @@ import { encode } from '../../codec/encode.ts'
 import { failureOfError, unreadableCredential } from '../../codec/failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../../codec/response.ts'
 import { redact, secretsOf } from '../../codec/secrets.ts'
-import { gatewayError } from '../../errors.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import { Scope } from '../../lib/scope.ts'
 import type { Route } from '../../routing/group.ts'
@@ -137,19 +136,17 @@ export class Attempt {
   async #outcomeOf(first: UpstreamCall): Promise<Answered | Failed> {
     let codec = this.#codec
     let call = first
-    let corrections = 0
     try {
       for (;;) {
         const received = await this.#receive(call, codec)
-        const mayGoOn = codec.next !== undefined || codec.withoutRefused !== undefined
-        const next = mayGoOn ? await this.#nextCodec(received, codec, corrections) : undefined
+        const following = received.kind === 'stream' ? undefined : codec.followUp?.(received)
+        const next = following && (await this.#scope.race(following))
         if (!next) {
-          if (received.kind === 'failure' && codec.next) delete received.empty // the response is not for the client
+          if (received.kind === 'failure' && !codec.isForClient) delete received.empty
           const reader = this.#isUnexpected(received, codec) ? await this.#unexpectedCodec(codec) : codec
           if (received.kind === 'failure') return await this.#readFailure(received, reader, call)
           return this.#answered(received, reader, call)
         }
-        if (received.kind === 'failure') corrections += 1
         codec = next
         const prepared = await this.#prepare(codec)
         if ('kind' in prepared) return this.#failed(prepared)
@@ -158,22 +155,6 @@ export class Attempt {
     } catch (thrown) {
       return this.#failed(failedBy(thrown))
     }
-  }
-
-  /** The codec of a further call, where the response asks for one. */
-  async #nextCodec(
-    received: ReceivedResponse | FailedResponse,
-    { next, withoutRefused }: Codec,
-    corrections: number,
-  ): Promise<Codec | undefined> {
-    if (received.kind === 'whole' && next) {
-      const codec = await next(received)
-      if (this.#scope.hasEnded) throw gatewayError('CLIENT_CLOSED_REQUEST')
-      return codec
-    }
-    if (received.kind !== 'failure' || !withoutRefused || corrections === MAX_CORRECTIONS) return undefined
-    const codec = await this.#scope.race(withoutRefused(received))
-    return this.#scope.hasEnded ? undefined : codec
   }
 
   /**
@@ -202,7 +183,7 @@ export class Attempt {
   #receive(prepared: UpstreamCall, codec: Codec): Promise<ReceivedResponse | FailedResponse> {
     const { context, call: asked } = this.#request
     const { fetch, clock, limits } = context
-    const stream = asked.stream && !codec.next
+    const stream = asked.stream && codec.isForClient
     const call = new ProviderCall({ clock, limits, stream })
     this.#scope.add((reason) => call.cancel(reason))
     this.#call = call
@@ -254,9 +235,6 @@ const failedBy = (thrown: unknown): FailedResponse => ({ kind: 'failure', failur
 
 /** What an empty answer has cost, as far as it is known: the usage of a stream is not read before the client gets it. */
 const usageIn = ({ response }: Answered) => (response.kind === 'whole' ? { usage: response.usage } : {})
-
-/** How often one attempt leaves out a refused option: some targets name only one at a time. */
-const MAX_CORRECTIONS = 3
 
 /** The reason by which a slower attempt ends; it is never reported. */
 const SUPERSEDED = Symbol('superseded')
