@@ -6,8 +6,7 @@ import type { UpstreamAnswer } from '../../lib/exchange.ts'
 import type { ProviderCall } from '../../upstream/provider-call.ts'
 import type { PipelineContext } from '../context.ts'
 import { readErrorStatus } from './read-failure.ts'
-import { objectIn, readBytes, receiveStream } from './received.ts'
-import { receiveMislabelled, receiveNoObject, receiveUnasked, receiveUncommitted } from './unexpected.ts'
+import { receiveEvents, receiveMislabelled, receiveObject, receiveUnasked } from './unexpected.ts'
 
 /** The body of an error is read for so long, in ms, as the status suffices. */
 const ERROR_BODY_MS = 5_000
@@ -34,12 +33,10 @@ export async function receive(
     }
     if (expected.stream) {
       if (!maybeStream(head)) return await receiveMislabelled(head, expected, call)
-      const received = await receiveStream(head, expected, call)
-      return received.kind !== undefined ? received : await receiveUncommitted(received, head, expected, call)
+      return await receiveEvents(head, expected, call)
     }
     if (isEventStream(head)) return await receiveUnasked(head, expected)
-    const bytes = await readBytes(head, expected)
-    return objectIn(bytes, head, expected) ?? (await receiveNoObject(bytes, head, expected))
+    return await receiveObject(head, expected)
   } catch (thrown) {
     call.cancel(thrown)
     return { kind: 'failure', failure: failureOfError(thrown) }

@@ -38,7 +38,7 @@ export async function receiveMislabelled(
 }
 
 /** Reads a response that contained no events: an answer with a wrong content type, or a failure. */
-export async function receiveUncommitted(
+async function receiveUncommitted(
   { unread, ...error }: NotCommitted,
   head: UpstreamAnswer,
   expected: Expected,
@@ -51,7 +51,7 @@ export async function receiveUncommitted(
 }
 
 /** Reads a body that is not a JSON object: an object in an array, events, or a failure. */
-export async function receiveNoObject(bytes: Uint8Array, head: UpstreamAnswer, expected: Expected): Promise<Received> {
+async function receiveNoObject(bytes: Uint8Array, head: UpstreamAnswer, expected: Expected): Promise<Received> {
   const text = decodeUtf8Lenient(bytes)
   const found = withoutObject(bytes, tryParseJson(text), expected)
   if (!found) return { kind: 'failure', failure: noJson(text) }
@@ -59,12 +59,14 @@ export async function receiveNoObject(bytes: Uint8Array, head: UpstreamAnswer, e
   return found.isEvents ? gather(answer, expected) : receiveObject(answer, expected)
 }
 
-async function receiveObject(head: UpstreamAnswer, expected: Expected): Promise<Received> {
+/** Reads a response that should be a JSON object. Rejects as its body does, and if it is too large. */
+export async function receiveObject(head: UpstreamAnswer, expected: Expected): Promise<Received> {
   const bytes = await readBytes(head, expected)
   return objectIn(bytes, head, expected) ?? receiveNoObject(bytes, head, expected)
 }
 
-async function receiveEvents(head: UpstreamAnswer, expected: Expected, call: ProviderCall): Promise<Received> {
+/** Reads a response that should be a stream, to its first content. Rejects as its body does. */
+export async function receiveEvents(head: UpstreamAnswer, expected: Expected, call: ProviderCall): Promise<Received> {
   const received = await receiveStream(head, expected, call)
   return received.kind !== undefined ? received : receiveUncommitted(received, head, expected, call)
 }
