@@ -2,6 +2,7 @@ import type { Endpoint } from '../formats/format.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 import type { RequestLog } from '../pipeline/request-log.ts'
+import { withSteps } from '../pipeline/steps.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { authenticateClient, type KeyStore } from './client-key.ts'
 import { managementErrorReply, modelsErrorReply } from './error-reply.ts'
@@ -18,15 +19,15 @@ interface AppRequest {
   readonly exchange: Exchange
   /** Below the base path. */
   readonly path: string
-  /** The client key that it carries; known after the step that checks it. */
-  key: PresentedKey | undefined
-  /** Of a request to a model endpoint. */
-  log: RequestLog | undefined
+  /** The client key that it carries; absent until it is checked. */
+  readonly key?: PresentedKey | undefined
 }
 
-/** A request whose route was looked up. */
+/** A request whose route was looked up, and whose client key was checked. */
 interface RoutedAppRequest extends AppRequest {
   readonly route: FoundRoute
+  /** Of a request to a model endpoint. */
+  readonly log: RequestLog | undefined
 }
 
 /** One step on the way of a request: it replies by itself, or calls `next` for the rest of the way. */
@@ -64,12 +65,11 @@ const REQUEST_ID_HEADER = 'x-signalbox-request-id'
 export function createApp(options: AppOptions): App {
   const { basePath, store, allowedOrigins, openLog, afterKey, admit, resume, onError } = options
   const models = createRouter(options.modelRoutes)
-  const pages = forPagesOf(allowedOrigins)
+  const allowPages = allowPagesOf(allowedOrigins)
 
   /** The steps after the client key, and the route last. */
-  const runRoute = afterKey.reduceRight<(request: RoutedAppRequest) => Promise<Reply>>(
-    (next, step) => (request) => step(request, () => next(request)),
-    ({ route, exchange, key, log }) => route.run({ exchange, key, log }),
+  const runRoute = withSteps<RoutedAppRequest>(afterKey, ({ route, exchange, key, log }) =>
+    route.run({ exchange, key, log }),
   )
 
   /** Looks the route up, checks the client key, and runs the route. What goes wrong is a reply in the client's format. */
@@ -78,14 +78,15 @@ export function createApp(options: AppOptions): App {
     const path = withModelsFolder(request.path)
     const route = models.exact(exchange, path) ?? (await models.search(exchange, path))
     const log = route.served && openLog?.(exchange, route.served.endpoint)
+    let key: PresentedKey | undefined
     try {
       admit()
       if (exchange.method !== 'OPTIONS') {
-        request.key = await authenticateClient(exchange, store, log?.client)
+        key = await authenticateClient(exchange, store, log?.client)
         admit()
         void resume?.(exchange)
       }
-      const reply = await runRoute({ ...request, route, log })
+      const reply = await runRoute({ exchange, path: request.path, key, route, log })
       if (log && !isByteStream(reply.body)) log.replied(reply.status)
       return identified(reply, log)
     } catch (error) {
@@ -104,8 +105,8 @@ export function createApp(options: AppOptions): App {
     }
   }
 
-  const areas: Readonly<Record<Area, (request: AppRequest) => Promise<Reply>>> = {
-    models: (request) => pages(request, () => serveModels(request)),
+  const serve: Readonly<Record<Area, (request: AppRequest) => Promise<Reply>>> = {
+    models: (request) => allowPages(request, () => serveModels(request)),
     management: serveManagement,
     health: ({ exchange }) => options.health(exchange),
   }
@@ -114,7 +115,7 @@ export function createApp(options: AppOptions): App {
     const path = below(basePath, exchange.path)
     const area = path === undefined ? undefined : areaOf(path)
     if (path === undefined || area === undefined) return NOT_OURS
-    const replying = areas[area]({ exchange, path, key: undefined, log: undefined })
+    const replying = serve[area]({ exchange, path })
     return exchange.method === 'HEAD' ? replying.then(withoutBody) : replying
   }
 }
@@ -135,7 +136,7 @@ function withoutBody({ status, headers, body }: Reply): Reply {
 /** The parts of the path space that belong to the gateway, each with its own guard. */
 type Area = 'models' | 'management' | 'health'
 
-const areas: Record<string, Area> = { v1: 'models', v1beta: 'models', api: 'management' }
+const areaByFolder: Readonly<Record<string, Area>> = { v1: 'models', v1beta: 'models', api: 'management' }
 
 /** Is the path below the base path, and in one of the gateway's areas? */
 export function isOurs(path: string, basePath: string): boolean {
@@ -151,7 +152,7 @@ function areaOf(path: string): Area | undefined {
   if (path === '/health') return 'health'
   const end = path.indexOf('/', 1)
   const first = path.slice(1, end === -1 ? path.length : end)
-  return path.startsWith('/') && Object.hasOwn(areas, first) ? areas[first] : undefined
+  return path.startsWith('/') && Object.hasOwn(areaByFolder, first) ? areaByFolder[first] : undefined
 }
 
 /** The path relative to the base path; `undefined` when it is not below it. */
@@ -196,7 +197,7 @@ const MAX_AGE = 7_200
  * repeated as the browser asks for them, since `*` does not stand for `Authorization` (Fetch standard, CORS protocol). No credentials of
  * the browser are let in: a client key is all that counts.
  */
-const forPagesOf =
+const allowPagesOf =
   (allowedOrigins: readonly string[]): Step =>
   ({ exchange }, next) => {
     const origin = exchange.header('origin')

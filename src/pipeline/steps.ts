@@ -42,11 +42,11 @@ export interface SteppedAttempt {
 export type AttemptStep = (attempt: SteppedAttempt, next: () => Promise<AttemptRecord>) => Promise<unknown>
 
 /** Puts steps around what serves a request, the first outermost. */
-export const withSteps = (
-  steps: readonly RequestStep[],
-  serve: (request: ServedRequest) => Promise<Reply>,
-): ((request: ServedRequest) => Promise<Reply>) =>
-  steps.reduceRight<(request: ServedRequest) => Promise<Reply>>(
+export const withSteps = <R>(
+  steps: ReadonlyArray<(request: R, next: () => Promise<Reply>) => Promise<Reply>>,
+  serve: (request: R) => Promise<Reply>,
+): ((request: R) => Promise<Reply>) =>
+  steps.reduceRight<(request: R) => Promise<Reply>>(
     (next, step) => (request) => step(request, () => next(request)),
     serve,
   )
