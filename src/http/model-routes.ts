@@ -30,12 +30,11 @@ export function modelRoutes(serve: Serve): HttpRoute[] {
   ]
 }
 
-const routeOf = (path: string, endpoint: NonNullable<HttpRoute['endpoint']>, serve: Serve): HttpRoute => ({
+const routeOf = (path: string, servedEndpoint: NonNullable<HttpRoute['servedEndpoint']>, serve: Serve): HttpRoute => ({
   method: 'POST',
   path,
-  endpoint,
-  async run({ exchange, params, key, log }) {
-    const served = endpoint(params)
+  servedEndpoint,
+  async run({ exchange, params, served, key, log }) {
     if (served && log) return serve({ exchange, key, log, ...served })
     const { id: call = '' } = params
     if (/:[A-Za-z]+$/.test(call))

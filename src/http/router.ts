@@ -14,7 +14,7 @@ export interface HttpRoute {
   method: HttpMethod
   path: string
   /** The endpoint for model requests that the route leads to, by the parameters of the path. */
-  endpoint?(params: Params): ServedEndpoint | undefined
+  servedEndpoint?(params: Params): ServedEndpoint | undefined
   run(request: RoutedRequest): Promise<Reply>
 }
 
@@ -31,6 +31,8 @@ export interface ServedEndpoint {
 export interface RoutedRequest {
   exchange: Exchange
   params: Params
+  /** The endpoint for model requests that the path leads to. */
+  served?: ServedEndpoint | undefined
   /** The client key that the request carried, under `/v1`. */
   key?: PresentedKey | undefined
   /** Of a request to a model endpoint. */
@@ -41,7 +43,7 @@ export interface RoutedRequest {
 export interface FoundRoute {
   served?: ServedEndpoint | undefined
   /** Rejects with `NOT_FOUND`, `METHOD_NOT_ALLOWED`, `WEBSOCKETS_NOT_SERVED` or `INVALID_REQUEST` where no route fits. */
-  run(request: Omit<RoutedRequest, 'params'>): Promise<Reply>
+  run(request: Omit<RoutedRequest, 'params' | 'served'>): Promise<Reply>
 }
 
 /** A route table. The first route that fits wins; paths without parameters come before all others. */
@@ -72,7 +74,7 @@ export function createRouter(routes: readonly HttpRoute[]): HttpRouter {
       const found: FoundRoute | undefined = await router.fetch({ method, url })
       if (found) return found
       const methods: Set<HttpMethod> | undefined = await allowed.fetch({ method, url })
-      return { run: async ({ exchange }) => withoutRoute(path, exchange, { methods, paths: exact.keys() }) }
+      return { run: async () => withoutRoute(path, exchange, { methods, paths: exact.keys() }) }
     },
   }
 }
@@ -81,10 +83,10 @@ const NO_PARAMS: Params = {}
 
 const methodOf = ({ method }: Exchange) => (method === 'HEAD' ? 'GET' : method)
 
-const foundRoute = ({ endpoint, run }: HttpRoute, params: Params): FoundRoute => ({
-  served: endpoint?.(params),
-  run: ({ exchange, key, log }) => run({ exchange, params, key, log }),
-})
+function foundRoute({ servedEndpoint, run }: HttpRoute, params: Params): FoundRoute {
+  const served = servedEndpoint?.(params)
+  return { served, run: ({ exchange, key, log }) => run({ exchange, params, served, key, log }) }
+}
 
 /** The routes by their patterns, and the methods that each pattern has. */
 function patternsOf(routes: readonly HttpRoute[]) {
