@@ -115,7 +115,7 @@ class PassedStream implements RelayedStream {
 
   fail(thrown: unknown): void {
     this.#body.cancel(thrown)
-    this.#settle(thrown, NOTHING)
+    this.#beginParting(thrown, NOTHING)
   }
 
   cancel(reason?: unknown): void {
@@ -133,11 +133,11 @@ class PassedStream implements RelayedStream {
     } catch (failed) {
       this.#fault = failed
     }
-    this.#settle(thrown, rest)
+    this.#beginParting(thrown, rest)
   }
 
   /** Decides what the client gets last: the last whole event, and an error event in place of what is missing. */
-  #settle(thrown: unknown, rest: Uint8Array): void {
+  #beginParting(thrown: unknown, rest: Uint8Array): void {
     if (this.#phase !== 'flowing') return
     const state = this.#state
     this.#isQuoting ||= this.#quotesSecret(rest)

@@ -1,7 +1,6 @@
 import { type Failure, failureOfStream } from '../codec/failure.ts'
 import type { StreamEnd } from '../codec/relay.ts'
 import type { GatewayError } from '../errors.ts'
-import { sumOf } from '../formats/canonical/answer.ts'
 import type { TokenUsage } from '../formats/format.ts'
 import type { Route } from '../routing/group.ts'
 import type { CircuitPermit } from '../routing/permit.ts'
@@ -69,8 +68,8 @@ export class AttemptLog {
     this.#settle(usage)
   }
 
-  /** The stream is over. One that broke off counts by its error, unless it is an empty one, which is judged otherwise. */
-  streamEnded({ usage, error, cancelled, fault }: StreamEnd, spent: TokenUsage | undefined): void {
+  /** The stream is over, and all that was spent for it is known. One that broke off counts by its error, unless it is an empty one, which is judged otherwise. */
+  streamEnded({ usage, error, cancelled, fault }: StreamEnd): void {
     const { clock, observer } = this.#terms.context
     if (fault !== undefined) observer.onError(fault)
     else if (!this.#isEmptyJudged && error) {
@@ -81,7 +80,7 @@ export class AttemptLog {
         message: `The stream broke off after it had begun (status ${error.status}).`,
       })
     } else if (!this.#isEmptyJudged && !cancelled) this.#permit.succeed()
-    this.#settle(sumOf(spent, usage))
+    this.#settle(usage)
   }
 
   /** `empty`: the answer is all right, but empty, and has this usage; `emptyAnswerUsed` or `emptyAnswerDropped` follows. */
@@ -120,7 +119,7 @@ export class AttemptLog {
   refused({ status, message }: GatewayError): AttemptRecord {
     this.#permit.drop()
     this.#terms.onOutcome(skipRecord(this.#route, 'refused'))
-    return this.#end({ outcome: 'refused', status, message })
+    return this.#settleWithoutOutcome({ outcome: 'refused', status, message })
   }
 
   /** Nothing more comes of it: it has not called its provider and will not, or the request is over. */
@@ -129,7 +128,7 @@ export class AttemptLog {
     if (this.#record) this.#settle(undefined)
     else {
       this.#permit.drop()
-      this.#end({ outcome: 'cancelled', status: 499 })
+      this.#settleWithoutOutcome({ outcome: 'cancelled', status: 499 })
     }
   }
 
@@ -165,8 +164,8 @@ export class AttemptLog {
     this.#onSettled?.(record)
   }
 
-  /** The same for one that is no attempt in the record of the request. */
-  #end(result: AttemptResult): AttemptRecord {
+  /** The end of one without an outcome, which is not among the attempts of the record of the request. */
+  #settleWithoutOutcome(result: AttemptResult): AttemptRecord {
     const record = this.#recordOf(result)
     this.#record = record
     this.#settle(undefined)

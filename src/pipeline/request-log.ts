@@ -1,6 +1,5 @@
 import type { StreamEnd } from '../codec/relay.ts'
 import { type ErrorCode, toGatewayError } from '../errors.ts'
-import { sumOf } from '../formats/canonical/answer.ts'
 import type { Endpoint, TokenUsage } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
@@ -133,17 +132,14 @@ export class RequestLog {
   }
 
   /** The client gets the answer of a target. */
-  answered(answer: GivenAnswer): void {
+  answerGiven(answer: GivenAnswer): void {
     this.trying = undefined
     this.#answer = answer
   }
 
-  /** The stream that the client gets is over. `status`: that of its reply. */
-  streamEnded(
-    { usage, error, cancelled }: StreamEnd,
-    { status, spent }: { status: number; spent: TokenUsage | undefined },
-  ) {
-    if (this.#answer) this.#answer.usage = sumOf(spent, usage)
+  /** The stream that the client gets is over, and all that was spent for it is known. `status`: that of its reply. */
+  streamEnded({ usage, error, cancelled }: StreamEnd, status: number): void {
+    if (this.#answer) this.#answer.usage = usage
     const end = cancelled ? 'aborted' : error ? 'cut' : 'complete'
     this.#end({ status: cancelled ? 499 : (error?.status ?? status), end })
   }

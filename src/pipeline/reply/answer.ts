@@ -35,7 +35,7 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
   const status = !isPassThrough || WITHOUT_BODY.has(response.head.status) ? 200 : response.head.status
   client.stopTimeout()
   const usage = response.kind === 'whole' ? sumOf(codec.spent, response.usage) : undefined
-  log.answered({ target, warnings: codec.warnings, usage })
+  log.answerGiven({ target, warnings: codec.warnings, usage })
   if (response.kind === 'stream') return streamReply(answered, request, { status, headers, response })
   attempt.answerEnded(usage)
   return { status, headers, body: bytes ?? response.bytes }
@@ -67,8 +67,9 @@ function streamReply(
     knownKeys: context.knownKeys.list,
     maxStreamBytes: context.limits.maxStreamBytes,
     onEnd(end) {
-      attempt.streamEnded(end, spent)
-      log.streamEnded(end, { status, spent })
+      const ending = { ...end, usage: sumOf(spent, end.usage) }
+      attempt.streamEnded(ending)
+      log.streamEnded(ending, status)
     },
   })
   client.scope.add((reason) => {
