@@ -119,7 +119,7 @@ export class AttemptLog {
   refused({ status, message }: GatewayError): AttemptRecord {
     this.#permit.drop()
     this.#terms.onOutcome(skipRecord(this.#route, 'refused'))
-    return this.#settleWithoutOutcome({ outcome: 'refused', status, message })
+    return this.#settleUnlisted({ outcome: 'refused', status, message })
   }
 
   /** Nothing more comes of it: it has not called its provider and will not, or the request is over. */
@@ -128,7 +128,7 @@ export class AttemptLog {
     if (this.#record) this.#settle(undefined)
     else {
       this.#permit.drop()
-      this.#settleWithoutOutcome({ outcome: 'cancelled', status: 499 })
+      this.#settleUnlisted({ outcome: 'cancelled', status: 499 })
     }
   }
 
@@ -164,8 +164,8 @@ export class AttemptLog {
     this.#onSettled?.(record)
   }
 
-  /** The end of one without an outcome, which is not among the attempts of the record of the request. */
-  #settleWithoutOutcome(result: AttemptResult): AttemptRecord {
+  /** The end of one that is not listed among the attempts of the request. */
+  #settleUnlisted(result: AttemptResult): AttemptRecord {
     const record = this.#recordOf(result)
     this.#record = record
     this.#settle(undefined)

@@ -15,7 +15,7 @@ export interface AttemptRecord {
   startedAt: number
   /** Until the answer had come, or the first content of a stream, or until it failed. */
   durationMs: number
-  /** `refused`: a limit did not let it call its provider. */
+  /** `refused`: a step around it did not let it call its provider. */
   outcome: 'answered' | 'cancelled' | 'outrun' | 'refused' | FailureClass
   /** The provider's HTTP status; 502 or 504 where it gave none, 499 when the client left or another attempt was faster. */
   status: number
@@ -28,7 +28,7 @@ export interface AttemptRecord {
 }
 
 /**
- * A target that was not called because of an earlier failure of the class `skipped`, as its connection is draining, or as a limit refused
+ * A target that was not called because of an earlier failure of the class `skipped`, as its connection is draining, or as a step refused
  * it.
  */
 export interface Skip {

@@ -25,14 +25,14 @@ async function answer(request: ModelRequest): Promise<Reply> {
     for (let attempt = await nextAttempt(request, targets); attempt; attempt = await nextAttempt(request, targets)) {
       const hedge = hedgeOf(request, attempt.route, {
         next: () => nextAttempt(request, targets, { isHedge: true }),
-        noted: (failed) => targets.noted(failed),
+        note: (outcome) => targets.note(outcome),
       })
       const outcome = hedge ? await hedged(attempt, hedge) : await attempt.run()
       if (outcome.kind !== 'answered') {
-        targets.noted(outcome)
+        targets.note(outcome)
         continue
       }
-      await targets.answered(outcome.route)
+      await targets.noteAnswer(outcome.route)
       return await answerReply(outcome, request)
     }
     return await failureReply(request, targets)
@@ -54,7 +54,7 @@ async function nextAttempt(
       const codec = await encode(request, target.route.target)
       if (targets.begin(target, { isHedge })) return new Attempt(request, target, codec)
     } catch (error) {
-      targets.refused(target, error)
+      targets.passOver(target, error)
     }
   }
   return undefined

@@ -38,8 +38,7 @@ export class Attempt {
 
   /** Makes the attempt. Failures are outcomes; rejects only when the client no longer waits, or another attempt was faster. */
   run(): Promise<Outcome> {
-    const { aroundAttempt } = this.#request.context
-    return aroundAttempt.length === 0 ? this.#run() : this.#runWithin(aroundAttempt)
+    return this.#request.context.aroundAttempt.length === 0 ? this.#run() : this.#runWithinSteps()
   }
 
   /** Resolves when the provider is called. */
@@ -62,7 +61,7 @@ export class Attempt {
   }
 
   /** The steps go on until the attempt has settled; its outcome is there before. */
-  #runWithin(steps: ModelRequest['context']['aroundAttempt']): Promise<Outcome> {
+  #runWithinSteps(): Promise<Outcome> {
     const { route } = this
     const request = this.#request
     return new Promise((resolve, reject) => {
@@ -74,7 +73,8 @@ export class Attempt {
           outputLimit = tokens
         },
       }
-      void attemptWithin(steps, attempt, {
+      const { aroundAttempt, observer } = request.context
+      void attemptWithin(aroundAttempt, attempt, {
         make: () => {
           const settled = this.#log.settled()
           const running = outputLimit === undefined ? this.#run() : this.#runLimited(outputLimit)
@@ -85,7 +85,7 @@ export class Attempt {
           resolve({ kind: 'refused', route, error })
           return this.#log.refused(error)
         },
-        onError: request.context.observer.onError,
+        onError: observer.onError,
       })
     })
   }
@@ -111,7 +111,7 @@ export class Attempt {
       const prepared = await this.#prepare(this.#codec)
       this.#unlessEnded()
       this.#hasBegun = true
-      const outcome = 'kind' in prepared ? this.#failed(prepared) : await this.#outcomeOf(prepared)
+      const outcome = 'kind' in prepared ? this.#failedOutcome(prepared) : await this.#outcomeOf(prepared)
       this.#unlessEnded()
       if (outcome.kind === 'answered') this.#log.answered(outcome.response.kind, outcome.response.head.status)
       else
@@ -145,15 +145,15 @@ export class Attempt {
           if (received.kind === 'failure' && !codec.isForClient) delete received.empty
           const reader = this.#isUnexpected(received, codec) ? await this.#unexpectedCodec(codec) : codec
           if (received.kind === 'failure') return await this.#readFailure(received, reader, call)
-          return this.#answered(received, reader, call)
+          return this.#answeredOutcome(received, reader, call)
         }
         codec = next
         const prepared = await this.#prepare(codec)
-        if ('kind' in prepared) return this.#failed(prepared)
+        if ('kind' in prepared) return this.#failedOutcome(prepared)
         call = prepared
       }
     } catch (thrown) {
-      return this.#failed(failedBy(thrown))
+      return this.#failedOutcome(failedResponse(thrown))
     }
   }
 
@@ -176,14 +176,14 @@ export class Attempt {
       if (!cloud) return upstreamCall(target, apiKey, request)
       return await this.#scope.race(context.cloudCall(request, { cloud, target, apiKey, fetch: context.fetch }))
     } catch (thrown) {
-      return failedBy(thrown)
+      return failedResponse(thrown)
     }
   }
 
   #receive(prepared: UpstreamCall, codec: Codec): Promise<ReceivedResponse | FailedResponse> {
-    const { context, call: asked } = this.#request
+    const { context, call: modelCall } = this.#request
     const { fetch, clock, limits } = context
-    const stream = asked.stream && codec.isForClient
+    const stream = modelCall.stream && codec.isForClient
     const call = new ProviderCall({ clock, limits, stream })
     this.#scope.add((reason) => call.cancel(reason))
     this.#call = call
@@ -199,7 +199,7 @@ export class Attempt {
     const secrets = [...secretsOf(call), ...(await this.#scope.race(knownKeys.list()))]
     const failed = codec.readFailure(redact(received, { provider: this.route.target.provider, secrets }))
     const { empty } = failed
-    return this.#failed(failed, empty && this.#answered(empty, codec, call, { isRead: false }))
+    return this.#failedOutcome(failed, empty && this.#answeredOutcome(empty, codec, call, { isRead: false }))
   }
 
   /** Is the response whole although the client asked for a stream, or in events although it did not? */
@@ -219,19 +219,24 @@ export class Attempt {
       : translation.forEvents(request, target, codec)
   }
 
-  #answered(response: ReceivedResponse, codec: Codec, call: UpstreamCall, { isRead } = { isRead: true }): Answered {
+  #answeredOutcome(
+    response: ReceivedResponse,
+    codec: Codec,
+    call: UpstreamCall,
+    { isRead } = { isRead: true },
+  ): Answered {
     const bytes = isRead && response.kind === 'whole' ? codec.readWhole(response) : undefined
     const secrets = secretsOf(call) // later parts of the response may quote them, too
     return { kind: 'answered', route: this.route, codec, response, bytes, secrets, log: this.#log }
   }
 
-  #failed({ failure, head }: FailedResponse, empty?: Answered): Failed {
+  #failedOutcome({ failure, head }: FailedResponse, empty?: Answered): Failed {
     return { kind: 'failed', route: this.route, failure, ...(head && { head }), ...(empty && { empty }) }
   }
 }
 
 /** The failure that an error stands for. */
-const failedBy = (thrown: unknown): FailedResponse => ({ kind: 'failure', failure: failureOfError(thrown) })
+const failedResponse = (thrown: unknown): FailedResponse => ({ kind: 'failure', failure: failureOfError(thrown) })
 
 /** What an empty answer has cost, as far as it is known: the usage of a stream is not read before the client gets it. */
 const usageIn = ({ response }: Answered) => (response.kind === 'whole' ? { usage: response.usage } : {})

@@ -17,11 +17,11 @@ export interface Hedge extends HedgeTerms {
   endsAt: Operation['endsAt']
 }
 
-/** Where the second attempt comes from, and where the failure goes that is not the outcome. */
+/** Where the second attempt comes from, and what learns of an outcome that brought no answer while the other attempt goes on. */
 interface HedgeTerms {
   /** The attempt at another target, ready to be made; `undefined` where there is none. */
   next(): Promise<Attempt | undefined>
-  noted(failed: Failed | RefusedTarget): void
+  note(outcome: Failed | RefusedTarget): void
 }
 
 /**
@@ -73,7 +73,7 @@ async function besideSlow(first: Attempt, running: Promise<Outcome>, hedge: Hedg
   const firstDone = running.then((outcome) => ({ outcome, slower: second, other: runningToo, isFirst: true }))
   const secondDone = runningToo.then(
     (outcome) => ({ outcome, slower: first, other: running, isFirst: false }),
-    () => firstDone, // its credential cannot be decrypted, which does not concern the first attempt
+    () => firstDone, // the client has left, so that the first attempt rejects, too
   )
   const { outcome, slower, other, isFirst } = await Promise.race([firstDone, secondDone])
   // The first target may accept what the second refuses, and without hedging only the first would have been asked.
@@ -83,7 +83,7 @@ async function besideSlow(first: Attempt, running: Promise<Outcome>, hedge: Hedg
     slower.supersede()
     return outcome
   }
-  hedge.noted(outcome)
+  hedge.note(outcome)
   return other
 }
 

@@ -16,7 +16,7 @@ import { retryWaitMs } from './retry-wait.ts'
 export async function failureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()
   const refused = targets.failures.find(({ failure }) => failure.class === 'client')?.route // an answer as well
-  if (refused || !stop) await targets.answered(refused) // what has not been tried is nearer to its turn
+  if (refused || !stop) await targets.noteAnswer(refused) // what has not been tried is nearer to its turn
   if (stop) request.log.stopped(stop)
   return (await emptyAnswerReply(request, targets)) ?? errorReply(request, targets)
 }

@@ -50,7 +50,7 @@ async function routesFor(request: ModelRequest): Promise<FoundRoutes> {
  * those whose cooldown is firm only when nothing was tried, and by one request at a time. A hedge never uses a cooling target, and does not
  * count against the retry budget.
  *
- * Each target that `next` gives is either `refused` or has its attempt begun by `begin`, before `next` is called again.
+ * Each target that `next` gives is passed over by `passOver`, or its attempt is begun by `begin`, before `next` is called again.
  */
 export class Targets {
   readonly #request: ModelRequest
@@ -99,11 +99,11 @@ export class Targets {
   }
 
   /** The target's format cannot carry the request: it is passed over. Throws the error if it says something else. */
-  refused({ route, permit }: Target, error: unknown): void {
+  passOver({ route, permit }: Target, error: unknown): void {
     permit.drop()
     if (!isGatewayError(error, 'INVALID_REQUEST') && !isGatewayError(error, 'FORMAT_MISMATCH')) throw error
     this.#request.log.skipped(route, 'format')
-    this.#passOver(route, error)
+    this.#withdraw(route, error)
   }
 
   /** The attempt at the target begins, and counts; `false` if the retry budget is used up, so that it must not be made. */
@@ -124,11 +124,11 @@ export class Targets {
   }
 
   /** Takes note of an attempt that brought no answer. */
-  noted(outcome: Failed | RefusedTarget): void {
+  note(outcome: Failed | RefusedTarget): void {
     const { route } = outcome
     if (outcome.kind === 'refused') {
       this.#attempts -= 1
-      this.#passOver(route, outcome.error)
+      this.#withdraw(route, outcome.error)
       return
     }
     const { failure } = outcome
@@ -148,8 +148,8 @@ export class Targets {
     return this.#progress.failures
   }
 
-  /** Takes note of the route that answered, or of none. */
-  answered(route: Route | undefined): Promise<void> {
+  /** Takes note of the route whose answer the client gets, or of none: the groups on the way choose the next ones by that. */
+  noteAnswer(route: Route | undefined): Promise<void> {
     const { failures, cooling, draining } = this.#progress
     const passedOver = () => [...[...failures, ...cooling].map(({ route }) => route), ...draining]
     return this.#found?.selection?.settle(route, passedOver()) ?? DONE
@@ -167,7 +167,7 @@ export class Targets {
   }
 
   /** Neither this target nor a wait for it is of use to the request. */
-  #passOver(route: Route, error: GatewayError): void {
+  #withdraw(route: Route, error: GatewayError): void {
     const { cooling } = this.#progress
     this.#progress.refusal ??= error
     const at = cooling.findIndex((one) => one.route === route)
