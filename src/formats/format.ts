@@ -185,7 +185,7 @@ export interface Endpoint {
   /** The form of its requests, answers and errors. */
   format: WireFormat
   operation: Operation
-  /** How its body is read: a JSON object. Forms with files, and plain bytes, would be words of their own, each with its reader in `pipeline/read.ts`. */
+  /** How its body is read: as a JSON object. Another way, such as a form with files, gets a word here and a reader in `pipeline/read.ts`. */
   reads: 'json'
   /** When its answer is a stream: if the body's `stream` is true, always, or never. */
   streams: 'asked' | 'always' | 'never'

@@ -12,10 +12,9 @@ export interface KeyStore {
 }
 
 /**
- * The client key of a request; `undefined` when it has none that is known and none is required (src/rules.md, Client
- * keys). `client` gets a known key, a paused one too,
- * and may end the wait for the storage by its time-out. Rejects with `KEY_PAUSED` whether or not keys are required, with `KEY_MISSING` or
- * `KEY_UNKNOWN` only if they are, and with `STORAGE_FAILED` when the storage cannot be read.
+ * The client key of a request; `undefined` when it has none that is known and none is required (src/rules.md, Client keys). `client` gets a
+ * known key, a paused one too, and may end the wait for the storage by its time-out. Rejects with `KEY_PAUSED` whether or not keys are
+ * required, with `KEY_MISSING` or `KEY_UNKNOWN` only if they are, and with `STORAGE_FAILED` when the storage cannot be read.
  */
 export async function authenticateClient(
   exchange: Exchange,

@@ -3,6 +3,7 @@ import { type GatewayError, isGatewayError } from '../../errors.ts'
 import type { GroupSelection } from '../../routing/chooser.ts'
 import type { Route } from '../../routing/group.ts'
 import type { Failed, RefusedTarget, Target } from '../outcome.ts'
+import type { Stop } from '../records.ts'
 import type { ModelRequest } from '../request.ts'
 import {
   type CoolingTarget,
@@ -19,7 +20,7 @@ import { loadNameErrors } from './no-target.ts'
 /** Why there is no next target. */
 export interface NoTarget {
   /** Attempts or retries are used up. */
-  stop: 'max-attempts' | 'retry-budget' | undefined
+  stop: Stop | undefined
   /** The first route that no attempt was left for. */
   untried: Route | undefined
   /** The error of the first target whose format cannot carry the request, or that a step has refused. */
@@ -64,7 +65,7 @@ export class Targets {
   #isCooling = false // the targets that are left are cooling, or were tried
   #isFirm = false // one whose cooldown is firm was chosen
   #again: Route | undefined = undefined // whose target lacks the endpoint, so that the request is translated in the next attempt
-  #stop: NoTarget['stop'] = undefined
+  #stop: Stop | undefined = undefined
   #isOver = false
   #untried: Route | undefined = undefined
 
