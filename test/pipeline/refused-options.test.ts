@@ -146,6 +146,16 @@ test('several fields are left out one after the other', async () => {
   assert.is(up.calls.length, 4)
 })
 
+test('one attempt leaves out fields three times, and the next request goes on from there', async () => {
+  const up = strictServer(['top_k', 'safety_identifier', 'stop', 'temperature'], unknownField)
+  const { messages } = await openWorld({ fetch: up, connections: ['one'] })
+  const body = { ...asked, metadata: { user_id: 'u' }, stop_sequences: ['x'] }
+  const first = await messages(body)
+  assert.equal([first.status, up.calls.length], [400, 4])
+  const second = await messages(body)
+  assert.equal([second.status, up.calls.length], [200, 6])
+})
+
 test('the option that requests the usage of a stream is left out where it is refused', async () => {
   const up = strictServer(['stream_options'], unknownField)
   const { messages } = await openWorld({ fetch: up, connections: ['one'] })
