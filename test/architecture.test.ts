@@ -143,6 +143,11 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
     /layer 5 imports from layer 6/,
   ],
   'a computed import': ['src/cli/a.ts', 'const x = await import(name)', /a computed path/],
+  'a folder of the pipeline that is no station': [
+    'src/pipeline/limits/a.ts',
+    "import type { X } from '../outcome.ts'",
+    /limits\/ is no station/,
+  ],
   'a later station from an earlier one': [
     'src/pipeline/targets/a.ts',
     "import type { X } from '../reply/x.ts'",

@@ -49,7 +49,7 @@ export interface AskedRequest {
   readonly context: CodecContext
   /** The id of the client's key; empty when it has none. */
   readonly owner: string
-  /** The most tokens that the answer may have, whatever the request says; a warning names it. */
+  /** The most tokens that the answer may have, where the gateway sets it in place of the request. */
   readonly outputLimit?: number
   /** For how long the client waits; absent when a request is only explained, for which nothing is fetched. */
   readonly scope?: Scope

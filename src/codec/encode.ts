@@ -28,6 +28,19 @@ export async function encode(request: AskedRequest, routeTarget: RouteTarget): P
   return isOpen ? (await context.translation()).askingForUsage(request, target, codec) : codec
 }
 
+/**
+ * The same for an answer of at most so many tokens, unless the request asks for less. A warning names the limit; it is no loss of a translation, so
+ * that strict requests are limited as well.
+ */
+export async function encodeLimited(request: AskedRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
+  const { outputLimit: place } = request.call.endpoint
+  const own = place?.of(request.call.body) ?? Number.POSITIVE_INFINITY
+  if (!place || own <= outputLimit) return encode(request, target)
+  const codec = await encode({ ...request, outputLimit }, target)
+  const { warnings } = codec
+  return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}`] }
+}
+
 /** The target in the client's own format, if it speaks that too. */
 const speaking = (format: WireFormat, target: RouteTarget): RouteTarget =>
   target.format !== format && target.alsoSpeaks?.includes(format) ? { ...target, format } : target

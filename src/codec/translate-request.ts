@@ -72,7 +72,7 @@ export async function translateRequest(
 
   const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
   const given = parseContextOf(request, { warnings, stream: call.stream, isArray: wantsArray(request) })
-  const asked = limited(parse(client, exactObject(call.text, call.body), given), request, warnings)
+  const asked = limited(parse(client, exactObject(call.text, call.body), given), request)
   const traits = memory.refusedOptions.without(target, traitsFor(upstream.traits, target, context.catalog))
   const origin = { format: target.format, account: target.connection.id }
   const targetContext = { model: target.model, traits, origin, warnings }
@@ -89,13 +89,9 @@ export async function translateRequest(
   }
 }
 
-/** The request with the limit of its answer that the gateway sets, unless it asks for less. */
-function limited(asked: CanonicalRequest, { outputLimit }: AskedRequest, warnings: Warnings): CanonicalRequest {
-  const { maxOutputTokens = Number.POSITIVE_INFINITY } = asked.options
-  if (outputLimit === undefined || maxOutputTokens <= outputLimit) return asked
-  warnings.noteChanged('maxOutputTokens', 'clamped')
-  return { ...asked, options: { ...asked.options, maxOutputTokens: outputLimit } }
-}
+/** The request with the limit of its answer that the gateway sets, if it sets one. */
+const limited = (asked: CanonicalRequest, { outputLimit }: AskedRequest): CanonicalRequest =>
+  outputLimit === undefined ? asked : { ...asked, options: { ...asked.options, maxOutputTokens: outputLimit } }
 
 /** Fetching media is needed by few requests. */
 const loadMedia = once(() => import('./media.ts'))

@@ -76,10 +76,11 @@ export function createApp(options: AppOptions): App {
   async function serveModels(request: AppRequest): Promise<Reply> {
     const { exchange } = request
     const path = withModelsFolder(request.path)
-    const route = models.exact(exchange, path) ?? (await models.search(exchange, path))
-    const log = route.served && openLog?.(exchange, route.served.endpoint)
+    let log: RequestLog | undefined
     let key: PresentedKey | undefined
     try {
+      const route = models.exact(exchange, path) ?? (await models.search(exchange, path))
+      log = route.served && openLog?.(exchange, route.served.endpoint)
       admit()
       if (exchange.method !== 'OPTIONS') {
         key = await authenticateClient(exchange, store, log?.client)

@@ -109,7 +109,9 @@ const SHARED_FORMATS = /^src\/formats\/(?:canonical|errors)\//
 const STATIONS = ['targets', 'attempt', 'reply']
 
 function whyNotStation(path: string, target: string): string | undefined {
-  const from = STATIONS.indexOf(STATION.exec(path)?.[1] ?? '')
+  const station = STATION.exec(path)?.[1]
+  const from = STATIONS.indexOf(station ?? '')
+  if (station !== undefined && from < 0) return `${station}/ is no station of a request: say where it comes in STATIONS`
   const to = STATIONS.indexOf(STATION.exec(target)?.[1] ?? '')
   return from >= 0 && to > from ? `a request comes to ${STATIONS[to]}/ after ${STATIONS[from]}/` : undefined
 }

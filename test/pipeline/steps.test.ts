@@ -294,38 +294,38 @@ const limits: Array<[path: string, format: keyof typeof answers, body: object, s
     ['/v1/messages', 'openai-chat', { max_tokens: 9 }, { max_tokens: 9 }, null],
   ]
 
-for (const [path, format, body, sent, warning] of limits) {
-  test(`a step limits what ${format} answers to ${path} with ${JSON.stringify(body)}`, async () => {
-    const up = fakeUpstream(() => json(answers[format]))
-    const { gateway } = createGatewayWith(
-      { storage: memoryStorage(), fetch: up, logger: false },
-      {
-        ...NO_STEPS,
-        aroundAttempt: [
-          (attempt, next) => {
-            attempt.limitOutput(50)
-            return next()
-          },
-        ],
-      },
-    )
-    await gateway.api.connections.create({
-      provider: 'one',
-      apiKey: 'k',
-      providerSpecificData: { baseUrl: 'https://one.test/v1', format },
+for (const [path, format, body, sent, warning] of limits)
+  for (const strict of [false, true])
+    test(`a step limits what ${format} answers to ${path} with ${JSON.stringify(body)}${strict ? ', strictly' : ''}`, async () => {
+      const up = fakeUpstream(() => json(answers[format]))
+      const { gateway } = createGatewayWith(
+        { storage: memoryStorage(), fetch: up, logger: false, strict },
+        {
+          ...NO_STEPS,
+          aroundAttempt: [
+            (attempt, next) => {
+              attempt.limitOutput(50)
+              return next()
+            },
+          ],
+        },
+      )
+      await gateway.api.connections.create({
+        provider: 'one',
+        apiKey: 'k',
+        providerSpecificData: { baseUrl: 'https://one.test/v1', format },
+      })
+      const messages = [{ role: 'user', content: 'Hi' }]
+      const asked = path.includes(':')
+        ? { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
+        : { model: 'one/m', ...(!path.includes('responses') && { messages }) }
+      const reply = await gateway.fetch(`http://gateway${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ...asked, ...body }),
+      })
+      assert.is(reply.status, 200, await reply.text())
+      const given = JSON.parse(up.calls[0]?.body ?? '{}')
+      for (const [name, value] of Object.entries(sent)) assert.equal(given[name], value, JSON.stringify(given))
+      assert.is(reply.headers.get('x-signalbox-warning'), warning)
     })
-    const messages = [{ role: 'user', content: 'Hi' }]
-    const asked = path.includes(':')
-      ? { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
-      : { model: 'one/m', ...(!path.includes('responses') && { messages }) }
-    const reply = await gateway.fetch(`http://gateway${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...asked, ...body }),
-    })
-    assert.is(reply.status, 200, await reply.text())
-    const given = JSON.parse(up.calls[0]?.body ?? '{}')
-    for (const [name, value] of Object.entries(sent)) assert.equal(given[name], value, JSON.stringify(given))
-    assert.is(reply.headers.get('x-signalbox-warning'), warning)
-  })
-}

@@ -1,8 +1,9 @@
 import type { Codec } from '../../codec/codec.ts'
-import { encode } from '../../codec/encode.ts'
+import { encodeLimited } from '../../codec/encode.ts'
 import { failureOfError, unreadableCredential } from '../../codec/failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../../codec/response.ts'
 import { redact, secretsOf } from '../../codec/secrets.ts'
+import { toGatewayError } from '../../errors.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import { Scope } from '../../lib/scope.ts'
 import type { Route } from '../../routing/group.ts'
@@ -92,10 +93,11 @@ export class Attempt {
 
   async #runLimited(outputLimit: number): Promise<Outcome> {
     try {
-      this.#codec = await encode({ ...this.#request, outputLimit }, this.route.target)
+      this.#codec = await encodeLimited(this.#request, this.route.target, outputLimit)
     } catch (thrown) {
-      this.#log.release()
-      throw thrown
+      const error = toGatewayError(thrown)
+      this.#log.refused(error)
+      return { kind: 'refused', route: this.route, error }
     }
     return this.#run()
   }
