@@ -1,6 +1,7 @@
 import { type Failure, failureOfStream } from '../codec/failure.ts'
 import type { StreamEnd } from '../codec/relay.ts'
 import type { GatewayError } from '../errors.ts'
+import { sumOf } from '../formats/canonical/answer.ts'
 import type { TokenUsage } from '../formats/format.ts'
 import type { Route } from '../routing/group.ts'
 import type { CircuitPermit } from '../routing/permit.ts'
@@ -35,6 +36,7 @@ export class AttemptLog {
   readonly #startedAt: number
   readonly #load: RunningCall
   #record: AttemptRecord | undefined = undefined
+  #usage: TokenUsage | undefined = undefined
   #isSettled = false
   #isEmptyJudged = false // whether an empty answer counts against the target
   #onSettled: ((record: AttemptRecord) => void) | undefined = undefined
@@ -55,6 +57,11 @@ export class AttemptLog {
     })
   }
 
+  /** The provider has reported this usage for a response, whatever becomes of the response. */
+  used(usage: TokenUsage | undefined): void {
+    this.#usage = sumOf(this.#usage, usage)
+  }
+
   /** A whole answer has come, or a stream has begun; `answerEnded` or `streamEnded` follows. */
   answered(kind: 'whole' | 'stream', status: number): void {
     if (kind === 'stream') this.#permit.beginStream()
@@ -64,11 +71,11 @@ export class AttemptLog {
   }
 
   /** The client has a whole answer. */
-  answerEnded(usage: TokenUsage | undefined): void {
-    this.#settle(usage)
+  answerEnded(): void {
+    this.#settle()
   }
 
-  /** The stream is over, and all that was spent for it is known. One that broke off counts by its error, unless it is an empty one, which is judged otherwise. */
+  /** The stream is over. One that broke off counts by its error, unless it is an empty one, which is judged otherwise. */
   streamEnded({ usage, error, cancelled, fault }: StreamEnd): void {
     const { clock, observer } = this.#terms.context
     if (fault !== undefined) observer.onError(fault)
@@ -80,21 +87,19 @@ export class AttemptLog {
         message: `The stream broke off after it had begun (status ${error.status}).`,
       })
     } else if (!this.#isEmptyJudged && !cancelled) this.#permit.succeed()
-    this.#settle(usage)
+    this.used(usage)
+    this.#settle()
   }
 
-  /** `empty`: the answer is all right, but empty, and has this usage; `emptyAnswerUsed` or `emptyAnswerDropped` follows. */
-  failed(
-    failure: Failure,
-    { sentStatus, empty }: { sentStatus: number | undefined; empty?: { usage?: TokenUsage | undefined } },
-  ) {
+  /** `isEmpty`: the answer is all right, but empty; `emptyAnswerUsed` or `emptyAnswerDropped` follows. */
+  failed(failure: Failure, { sentStatus, isEmpty }: { sentStatus: number | undefined; isEmpty: boolean }): void {
     const { class: outcome, message, upstreamStatus = failure.status } = failure
     if (outcome === 'internal') {
       this.#permit.drop()
       this.#terms.context.observer.onError(failure.cause)
-    } else if (!empty) this.#permit.fail({ ...failure, owner: this.#terms.owner })
+    } else if (!isEmpty) this.#permit.fail({ ...failure, owner: this.#terms.owner })
     this.#outcome({ outcome, status: outcome === 'content' ? sentStatus || 200 : upstreamStatus, message })
-    this.#settle(empty?.usage)
+    this.#settle()
   }
 
   /** The client no longer waits. */
@@ -102,7 +107,7 @@ export class AttemptLog {
     if (this.#record) return
     this.#permit.drop()
     this.#outcome({ outcome: 'cancelled', status })
-    this.#settle(undefined)
+    this.#settle()
   }
 
   /** Another attempt was faster. */
@@ -112,7 +117,7 @@ export class AttemptLog {
       this.#measure() // at least, or slow answers would count less the more of them there are
       this.#outcome({ outcome: 'outrun', status: 499 })
     }
-    this.#settle(undefined)
+    this.#settle()
   }
 
   /** A step did not let it call its provider. */
@@ -125,7 +130,7 @@ export class AttemptLog {
   /** Nothing more comes of it: it has not called its provider and will not, or the request is over. */
   release(): void {
     if (this.#isSettled) return
-    if (this.#record) this.#settle(undefined)
+    if (this.#record) this.#settle()
     else {
       this.#permit.drop()
       this.#settleUnlisted({ outcome: 'cancelled', status: 499 })
@@ -155,10 +160,11 @@ export class AttemptLog {
   }
 
   /** The end of the attempt; only the first one counts. */
-  #settle(usage: TokenUsage | undefined): void {
+  #settle(): void {
     if (this.#isSettled || !this.#record) return
     this.#isSettled = true
     this.#load.end()
+    const usage = this.#usage
     const record = usage ? { ...this.#record, usage } : this.#record
     if (usage) this.#terms.onSettled(record)
     this.#onSettled?.(record)
@@ -168,7 +174,7 @@ export class AttemptLog {
   #settleUnlisted(result: AttemptResult): AttemptRecord {
     const record = this.#recordOf(result)
     this.#record = record
-    this.#settle(undefined)
+    this.#settle()
     return record
   }
 

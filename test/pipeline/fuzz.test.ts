@@ -23,7 +23,10 @@ const routes = [
 ]
 
 async function open() {
-  const up = fakeUpstream(({ provider }) => json(provider === 'claude' ? messageAnswer() : chatAnswer()))
+  const up = fakeUpstream(({ provider, url }) => {
+    if (url.pathname.endsWith('/count_tokens')) return json({ input_tokens: 3 })
+    return json(provider === 'claude' ? messageAnswer() : chatAnswer())
+  })
   const round = { models: ['one/m', 'two/m'], strategy: 'round-robin' as const }
   return openWorld({ fetch: up, combos: { turn: round }, aliases: { alias: 'turn' } })
 }

@@ -329,3 +329,32 @@ for (const [path, format, body, sent, warning] of limits)
       for (const [name, value] of Object.entries(sent)) assert.equal(given[name], value, JSON.stringify(given))
       assert.is(reply.headers.get('x-signalbox-warning'), warning)
     })
+
+test('an attempt whose answer cannot be read, or is empty, settles with the usage that its provider reported', async () => {
+  for (const [answer, status] of [
+    [
+      { ...chatAnswer(), choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }] },
+      200,
+    ],
+    [{ ...chatAnswer(), choices: ['none'] }, 502],
+  ] as const) {
+    const events: string[] = []
+    const { gateway } = createGatewayWith(
+      { storage: memoryStorage(), fetch: fakeUpstream(() => json(answer)), logger: false },
+      { ...NO_STEPS, ...settling(events) },
+    )
+    await gateway.api.connections.create({
+      provider: 'openai-compatible-one',
+      apiKey: 'k',
+      baseUrl: 'https://one.test/v1',
+      prefix: 'one',
+    })
+    const reply = await gateway.fetch('http://gateway/v1/messages', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'one/m', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+    assert.is(reply.status, status, await reply.text())
+    assert.equal(events, ['reserve one', 'one content 1'])
+  }
+})

@@ -4,6 +4,7 @@ import { failureOfError, unreadableCredential } from '../../codec/failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../../codec/response.ts'
 import { redact, secretsOf } from '../../codec/secrets.ts'
 import { toGatewayError } from '../../errors.ts'
+import type { TokenUsage } from '../../formats/format.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import { Scope } from '../../lib/scope.ts'
 import type { Route } from '../../routing/group.ts'
@@ -116,11 +117,7 @@ export class Attempt {
       const outcome = 'kind' in prepared ? this.#failedOutcome(prepared) : await this.#outcomeOf(prepared)
       this.#unlessEnded()
       if (outcome.kind === 'answered') this.#log.answered(outcome.response.kind, outcome.response.head.status)
-      else
-        this.#log.failed(outcome.failure, {
-          sentStatus: outcome.head?.status,
-          ...(outcome.empty && { empty: usageIn(outcome.empty) }),
-        })
+      else this.#log.failed(outcome.failure, { sentStatus: outcome.head?.status, isEmpty: outcome.empty !== undefined })
       return outcome
     } catch (thrown) {
       this.#log.release()
@@ -141,6 +138,7 @@ export class Attempt {
     try {
       for (;;) {
         const received = await this.#receive(call, codec)
+        this.#log.used(usageOf(received))
         const following = received.kind === 'stream' ? undefined : codec.followUp?.(received)
         const next = following && (await this.#scope.race(following))
         if (!next) {
@@ -240,8 +238,11 @@ export class Attempt {
 /** The failure that an error stands for. */
 const failedResponse = (thrown: unknown): FailedResponse => ({ kind: 'failure', failure: failureOfError(thrown) })
 
-/** What an empty answer has cost, as far as it is known: the usage of a stream is not read before the client gets it. */
-const usageIn = ({ response }: Answered) => (response.kind === 'whole' ? { usage: response.usage } : {})
+/** The usage of a response that has come whole, an empty one too; that of a stream is known at its end. */
+function usageOf(received: ReceivedResponse | FailedResponse): TokenUsage | undefined {
+  const response = received.kind === 'failure' ? received.empty : received
+  return response?.kind === 'whole' ? response.usage : undefined
+}
 
 /** The reason by which a slower attempt ends; it is never reported. */
 const SUPERSEDED = Symbol('superseded')

@@ -37,7 +37,7 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
   const usage = response.kind === 'whole' ? sumOf(codec.spent, response.usage) : undefined
   log.answerGiven({ target, warnings: codec.warnings, usage })
   if (response.kind === 'stream') return streamReply(answered, request, { status, headers, response })
-  attempt.answerEnded(usage)
+  attempt.answerEnded()
   return { status, headers, body: bytes ?? response.bytes }
 }
 
@@ -67,9 +67,8 @@ function streamReply(
     knownKeys: context.knownKeys.list,
     maxStreamBytes: context.limits.maxStreamBytes,
     onEnd(end) {
-      const ending = { ...end, usage: sumOf(spent, end.usage) }
-      attempt.streamEnded(ending)
-      log.streamEnded(ending, status)
+      attempt.streamEnded(end)
+      log.streamEnded({ ...end, usage: sumOf(spent, end.usage) }, status)
     },
   })
   client.scope.add((reason) => {
