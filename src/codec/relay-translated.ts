@@ -152,7 +152,10 @@ export function relayTranslated(
       end(false)
       return undefined
     },
-    fail,
+    fail(thrown) {
+      fail(thrown)
+      end(false) // at once, as the client may read nothing more
+    },
     cancel(reason) {
       body.cancel(reason)
       isOver = true

@@ -1,5 +1,5 @@
 import { assert, suite } from '../support/suite.ts'
-import { chatAnswer, chatEvents, type ErrorAnswer } from './support/answers.ts'
+import { chatAnswer, chatEvents, type ErrorAnswer, messageEvents } from './support/answers.ts'
 import { bodyOf, fakeUpstream, json, never, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -168,4 +168,22 @@ test('a hook that never ends is waited for ten seconds', async () => {
   await world.clock.advance(1)
   await closing
   assert.is(world.clock.pending(), 0)
+})
+
+test('close ends a stream at once that nothing is read from, translated or not', async () => {
+  for (const model of ['one/m', 'claude/c']) {
+    const up = fakeUpstream(({ provider }) =>
+      sse((provider === 'one' ? chatEvents() : messageEvents()).slice(0, 4), 'hang'),
+    )
+    const world = await openWorld({ fetch: up })
+    const reader = (await world.chat({ model, stream: true })).body?.getReader()
+    await reader?.read()
+    await world.gateway.close({ graceMs: 0 }) // the clock stands still
+    assert.equal([up.open, world.told.requests.map(({ status, end }) => `${status} ${end}`)], [0, ['503 cut']], model)
+    let text = ''
+    for (let part = await reader?.read(); part?.value; part = await reader?.read())
+      text += new TextDecoder().decode(part.value)
+    assert.match(text, 'shutting down')
+    assert.is(world.told.requests.length, 1)
+  }
 })
