@@ -50,8 +50,9 @@ export class AttemptLog {
     this.#load = targetStats.begin(route.target, terms.isStream)
   }
 
-  /** Resolves to the record when the attempt has settled. */
+  /** Resolves to the record when the attempt has settled, at once if its request was over before. */
   settled(): Promise<AttemptRecord> {
+    if (this.#isSettled && this.#record) return Promise.resolve(this.#record)
     return new Promise((resolve) => {
       this.#onSettled = resolve
     })

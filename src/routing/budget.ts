@@ -11,6 +11,8 @@ export interface Budget {
 /** The budget for retries. A retry at a cooling target, which is less likely to succeed, leaves a tenth of the budget to other retries. */
 export interface RetryBudget extends Budget {
   spend(call?: { isCooling: boolean }): boolean
+  /** Returns one call to the budget that was taken from it but not made. */
+  giveBack(): void
 }
 
 const SECOND = 1_000
@@ -43,6 +45,10 @@ export function createRetryBudget(clock: Clock): RetryBudget {
       if (retries + 1 > (10 + requests / 5) * (isCooling ? 0.9 : 1)) return false
       retries++
       return true
+    },
+    giveBack() {
+      startSecond()
+      retries = Math.max(0, retries - 1)
     },
   }
 }

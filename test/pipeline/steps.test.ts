@@ -1,67 +1,17 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { gatewayError } from '../../src/errors.ts'
 import { createGatewayWith, NO_STEPS, type Steps } from '../../src/gateway.ts'
-import type { AttemptRecord, RequestRecord } from '../../src/pipeline/records.ts'
+import type { RequestStep } from '../../src/pipeline/steps.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageAnswer } from './support/answers.ts'
-import { fakeUpstream, json, sse } from './support/upstream.ts'
+import { openWith, settling } from './support/steps.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
 
 const test = suite('steps that stand between the parts of the gateway')
 
-/** A gateway with these steps and two connections, of which the first always fails. */
-async function open(steps: Partial<Steps>, events = chatEvents()) {
-  const up = fakeUpstream(({ url, body }) => {
-    if (url.hostname === 'one.test') return json({ error: { message: 'Overloaded' } }, 503)
-    return JSON.parse(body).stream ? sse(events) : json(chatAnswer())
-  })
-  const requests: RequestRecord[] = []
-  const { gateway } = createGatewayWith(
-    {
-      storage: memoryStorage(),
-      fetch: up,
-      logger: false,
-      allowedOrigins: ['https://page.test'],
-      hooks: { onRequest: (record) => void requests.push(record) },
-    },
-    { ...NO_STEPS, ...steps },
-  )
-  for (const provider of ['openai-compatible-one', 'openai-compatible-two'])
-    await gateway.api.connections.create({
-      provider,
-      apiKey: 'k',
-      providerSpecificData: { baseUrl: `https://${provider.slice(18)}.test/v1`, prefix: provider.slice(18) },
-    })
-  await gateway.api.combos.create({ name: 'both', models: ['one/m', 'two/m'] })
-  const { key, id } = await gateway.api.keys.create({ name: 'me' })
-  const post = (path: string, body: object, init: RequestInit = {}) =>
-    gateway.fetch(`http://gateway${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'both', messages: [{ role: 'user', content: 'Hi' }], ...body }),
-      ...init,
-    })
-  const chat = (body: object, init?: RequestInit) => post('/v1/chat/completions', body, init)
-  return { gateway, post, chat, up, requests, keyId: id }
-}
-
-/** What the steps around attempts see, in order, as `<provider> <outcome> <output tokens>`. */
-function settling(events: string[]): Pick<Steps, 'aroundAttempt'> {
-  return {
-    aroundAttempt: [
-      async ({ target }, next) => {
-        const provider = target.provider.slice(18)
-        events.push(`reserve ${provider}`)
-        events.push(`${provider} ${shown(await next())}`)
-      },
-    ],
-  }
-}
-
-const shown = ({ outcome, usage }: AttemptRecord) => `${outcome} ${usage?.outputTokens ?? '-'}`
-
 test('a step after the key refuses a request before its route, in the format of the client', async () => {
   const seen: Array<string | undefined> = []
-  const { chat, up, keyId } = await open({
+  const { chat, up, keyId } = await openWith({
     afterKey: [
       async ({ key }, next) => {
         seen.push(key?.id)
@@ -80,7 +30,7 @@ test('a step after the key refuses a request before its route, in the format of 
 })
 
 test('a step around requests refuses with any status in the format of each client, before a provider is called', async () => {
-  const { post, up, requests, keyId } = await open({
+  const { post, up, requests, keyId } = await openWith({
     aroundRequest: [
       async () => {
         throw gatewayError('FORBIDDEN', { status: 402, message: 'Nothing is left.', headers: { 'x-left': '0' } })
@@ -114,7 +64,7 @@ test('a step around requests refuses with any status in the format of each clien
 
 test('steps around requests see model requests alone, and may add headers to their replies', async () => {
   const seen: string[] = []
-  const { gateway, chat } = await open({
+  const { gateway, chat } = await openWith({
     aroundRequest: [
       async ({ endpoint, key, log }, next) => {
         seen.push(`${endpoint.operation.name} ${key?.name} ${log.id.length}`)
@@ -144,7 +94,7 @@ test('steps around requests see model requests alone, and may add headers to the
 
 test('a step around attempts reserves before each one, and settles when its last byte is out, with its usage', async () => {
   const events: string[] = []
-  const { chat } = await open(settling(events))
+  const { chat } = await openWith(settling(events))
   assert.is((await chat({})).status, 200)
   assert.equal(events, ['reserve one', 'one server -', 'reserve two', 'two answered 1'])
   events.length = 0
@@ -156,7 +106,7 @@ test('a step around attempts reserves before each one, and settles when its last
 
 test('an attempt settles once when its stream breaks off, and when its client leaves amid the stream or before it', async () => {
   const events: string[] = []
-  const { chat, requests } = await open(settling(events), chatEvents().slice(0, 3))
+  const { chat, requests } = await openWith(settling(events), chatEvents().slice(0, 3))
   await (await chat({ model: 'two/m', stream: true })).text()
   const left = await chat({ model: 'two/m', stream: true })
   await left.body?.cancel()
@@ -178,7 +128,7 @@ test('an attempt settles once when its stream breaks off, and when its client le
 test('a target that a step refuses is passed over, and the steps around it learn that it was not called', async () => {
   const events: string[] = []
   const { aroundAttempt } = settling(events)
-  const { chat, up } = await open({
+  const { chat, up } = await openWith({
     aroundAttempt: [
       ...aroundAttempt,
       async ({ target }, next) => {
@@ -206,9 +156,9 @@ test('the client reads the first refusal when all targets are refused, and the f
       },
     ],
   })
-  const all = await (await open(refusing('compatible'))).chat({})
+  const all = await (await openWith(refusing('compatible'))).chat({})
   assert.equal([all.status, (await all.json()).error.message], [402, 'Not openai-compatible-one.'])
-  const second = await (await open(refusing('two'))).chat({})
+  const second = await (await openWith(refusing('two'))).chat({})
   assert.equal([second.status, (await second.json()).error.message], [503, 'Overloaded'])
 })
 
@@ -216,7 +166,7 @@ test('a step that fails by itself is reported, refuses its target before the att
   for (const isBefore of [true, false]) {
     const events: string[] = []
     const { aroundAttempt } = settling(events)
-    const { chat } = await open({
+    const { chat } = await openWith({
       aroundAttempt: [
         ...aroundAttempt,
         async (_, next) => {
@@ -233,7 +183,7 @@ test('a step that fails by itself is reported, refuses its target before the att
 
 test('a step learns when all of a request is over, of a stream after its last byte', async () => {
   const ended: string[] = []
-  const { chat } = await open({
+  const { chat } = await openWith({
     aroundRequest: [
       (request, next) => {
         request.log.onEnd(({ status, end }) => ended.push(`${status} ${end}`))
@@ -248,6 +198,73 @@ test('a step learns when all of a request is over, of a stream after its last by
   await streaming.text()
   await chat({ model: 'nothing/here' })
   assert.equal(ended, ['200 complete', '200 complete', '404 refused'])
+})
+
+test('a step that ends a request after its stream has begun leaves no call open', async () => {
+  const late: RequestStep[] = [
+    async (_, next) => {
+      await next()
+      throw gatewayError('FORBIDDEN', { status: 402 })
+    },
+    async (_, next) => {
+      await next()
+      return { status: 200, headers: {}, body: 'Another' }
+    },
+  ]
+  for (const step of late) {
+    const events: string[] = []
+    const { chat, up, requests } = await openWith({ ...settling(events), aroundRequest: [step] })
+    await (await chat({ model: 'two/m', stream: true })).text()
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    assert.equal([up.open, requests.length, events.length], [0, 1, 2])
+  }
+})
+
+test('a client that leaves while a step waits ends its request, and the step still learns what became of the attempt', async () => {
+  const events: string[] = []
+  let goOn = () => {}
+  const waiting = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const { aroundAttempt } = settling(events)
+  const { chat, up, requests } = await openWith({
+    aroundAttempt: [
+      ...aroundAttempt,
+      async (_, next) => {
+        await waiting
+        await next()
+      },
+    ],
+  })
+  const leaving = new AbortController()
+  const asked = chat({ model: 'two/m' }, { signal: leaving.signal })
+  while (events.length === 0) await new Promise((resolve) => setTimeout(resolve, 0))
+  leaving.abort()
+  assert.is((await asked).status, 499)
+  assert.equal(
+    requests.map(({ end }) => end),
+    ['aborted'],
+  )
+  goOn()
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  assert.equal(events, ['reserve two', 'two cancelled -'])
+  assert.is(up.calls.length, 0)
+})
+
+test('a refused target costs nothing of the retry budget', async () => {
+  const { gateway, chat, up } = await openWith({
+    aroundAttempt: [
+      async ({ target }, next) => {
+        if (target.model === 'not') throw gatewayError('FORBIDDEN')
+        return next()
+      },
+    ],
+  })
+  for (let request = 0; request < 10; request++) {
+    await gateway.api.health.reset() // so that each request makes its own retry
+    assert.is((await chat({ model: 'many' })).status, 200)
+  }
+  assert.is(up.calls.length, 20)
 })
 
 const answers = {

@@ -66,7 +66,9 @@ export class Attempt {
   #runWithinSteps(): Promise<Outcome> {
     const { route } = this
     const request = this.#request
+    const { scope } = request.client
     return new Promise((resolve, reject) => {
+      scope.add(reject) // a step may wait for longer than the client
       let outputLimit: number | undefined
       const attempt = {
         request,
@@ -78,12 +80,14 @@ export class Attempt {
       const { aroundAttempt, observer } = request.context
       void attemptWithin(aroundAttempt, attempt, {
         make: () => {
+          scope.remove(reject)
           const settled = this.#log.settled()
           const running = outputLimit === undefined ? this.#run() : this.#runLimited(outputLimit)
           running.then(resolve, reject)
           return settled
         },
         refuse: (error) => {
+          scope.remove(reject)
           resolve({ kind: 'refused', route, error })
           return this.#log.refused(error)
         },

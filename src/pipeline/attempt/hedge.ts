@@ -83,6 +83,7 @@ async function besideSlow(first: Attempt, running: Promise<Outcome>, hedge: Hedg
     slower.supersede()
     return outcome
   }
+  if (!isFirst && outcome.kind === 'refused') budget.giveBack()
   hedge.note(outcome)
   return other
 }

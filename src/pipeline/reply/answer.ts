@@ -62,19 +62,21 @@ function streamReply(
 ): Reply {
   // Only this of the codec: what `onEnd` refers to lives as long as the stream, and the codec holds the body of the request.
   const { spent } = codec
+  let isOver = false
   const body = codec.relay(response.body, response.committed, {
     secrets,
     knownKeys: context.knownKeys.list,
     maxStreamBytes: context.limits.maxStreamBytes,
     onEnd(end) {
+      isOver = true
       attempt.streamEnded(end)
       log.streamEnded({ ...end, usage: sumOf(spent, end.usage) }, status)
     },
   })
   client.scope.add((reason) => {
-    if (reason === undefined) return // the stream is over
-    if (isGatewayError(reason, 'CLIENT_CLOSED_REQUEST'))
-      body.cancel(reason) // a client that has left reads no error
+    if (isOver) return
+    // A client that has left reads no error, nor does one whose request a step has ended with another reply.
+    if (reason === undefined || isGatewayError(reason, 'CLIENT_CLOSED_REQUEST')) body.cancel(reason)
     else body.fail(reason)
   })
   return { status, headers: Object.assign({}, STREAM_HEADERS, headers), body } // two spreads would make a new hidden class each time

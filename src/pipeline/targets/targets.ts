@@ -65,6 +65,7 @@ export class Targets {
   #isCooling = false // the targets that are left are cooling, or were tried
   #isFirm = false // one whose cooldown is firm was chosen
   #again: Route | undefined = undefined // whose target lacks the endpoint, so that the request is translated in the next attempt
+  #paidFor: Route | undefined = undefined // by the retry budget, the latest
   #stop: Stop | undefined = undefined
   #isOver = false
   #untried: Route | undefined = undefined
@@ -115,6 +116,7 @@ export class Targets {
       permit.drop()
       return false
     }
+    if (isRetry) this.#paidFor = route
     if (this.#choice === 'turn')
       for (const spare of this.#spares.splice(0))
         this.#request.log.skipped(spare, failures.at(-1)?.failure.class ?? 'credentials')
@@ -129,6 +131,7 @@ export class Targets {
     const { route } = outcome
     if (outcome.kind === 'refused') {
       this.#attempts -= 1
+      if (this.#paidFor === route) this.#request.context.retryBudget.giveBack()
       this.#withdraw(route, outcome.error)
       return
     }

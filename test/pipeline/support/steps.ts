@@ -1,0 +1,57 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createGatewayWith, NO_STEPS, type Steps } from '../../../src/gateway.ts'
+import type { AttemptRecord, RequestRecord } from '../../../src/pipeline/records.ts'
+import { chatAnswer, chatEvents } from './answers.ts'
+import { fakeUpstream, json, sse } from './upstream.ts'
+
+/** A gateway with these steps and two connections, of which the first always fails. */
+export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
+  const up = fakeUpstream(({ url, body }) => {
+    if (url.hostname === 'one.test') return json({ error: { message: 'Overloaded' } }, 503)
+    return JSON.parse(body).stream ? sse(events) : json(chatAnswer())
+  })
+  const requests: RequestRecord[] = []
+  const { gateway } = createGatewayWith(
+    {
+      storage: memoryStorage(),
+      fetch: up,
+      logger: false,
+      allowedOrigins: ['https://page.test'],
+      hooks: { onRequest: (record) => void requests.push(record) },
+    },
+    { ...NO_STEPS, ...steps },
+  )
+  for (const provider of ['openai-compatible-one', 'openai-compatible-two'])
+    await gateway.api.connections.create({
+      provider,
+      apiKey: 'k',
+      providerSpecificData: { baseUrl: `https://${provider.slice(18)}.test/v1`, prefix: provider.slice(18) },
+    })
+  await gateway.api.combos.create({ name: 'both', models: ['one/m', 'two/m'] })
+  await gateway.api.combos.create({ name: 'many', models: ['one/m', 'two/not', 'two/m'] })
+  const { key, id } = await gateway.api.keys.create({ name: 'me' })
+  const post = (path: string, body: object, init: RequestInit = {}) =>
+    gateway.fetch(`http://gateway${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'both', messages: [{ role: 'user', content: 'Hi' }], ...body }),
+      ...init,
+    })
+  const chat = (body: object, init?: RequestInit) => post('/v1/chat/completions', body, init)
+  return { gateway, post, chat, up, requests, keyId: id }
+}
+
+/** What the steps around attempts see, in order, as `<provider> <outcome> <output tokens>`. */
+export function settling(events: string[]): Pick<Steps, 'aroundAttempt'> {
+  return {
+    aroundAttempt: [
+      async ({ target }, next) => {
+        const provider = target.provider.slice(18)
+        events.push(`reserve ${provider}`)
+        events.push(`${provider} ${shown(await next())}`)
+      },
+    ],
+  }
+}
+
+export const shown = ({ outcome, usage }: AttemptRecord) => `${outcome} ${usage?.outputTokens ?? '-'}`
