@@ -21,7 +21,8 @@ export interface ServedRequest {
 
 /**
  * A step around a request to a model endpoint, after its key and its route: it refuses by throwing a `GatewayError` of any status, which the
- * client reads in its own format, or calls `next` and may add headers to the reply. The reply of a stream comes when the stream begins.
+ * client reads in its own format, or calls `next` and may add headers to the reply. The reply of a stream comes when the stream begins. A step
+ * that waits before `next` waits in `request.log.client.scope.race`, which ends with the client and the time-out.
  */
 export type RequestStep = (request: ServedRequest, next: () => Promise<Reply>) => Promise<Reply>
 
