@@ -1,8 +1,7 @@
 import { serveNode } from '../../adapters/mount/node.ts'
-import { runCommand } from '../../src/cli/commands/run.ts'
-import { isProblem } from '../../src/cli/problem.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
+import { runHere } from './run-here.ts'
 
 type Serving = Awaited<ReturnType<typeof serveNode>>
 
@@ -17,38 +16,14 @@ test.before.each(async (context) => {
 
 test.after.each(({ serving }) => serving?.close())
 
-/** Runs a command in this process; a problem is printed as the program prints it. */
-async function run(url: string, args: string[], { env = {}, input = '' }: { env?: object; input?: string } = {}) {
-  let out = ''
-  let err = ''
-  const terminal = {
-    out: (text: string) => {
-      out += text
-    },
-    err: (text: string) => {
-      err += text
-    },
-  }
-  const variables = { SIGNALBOX_URL: url, SIGNALBOX_ADMIN_TOKEN: TOKEN, ...env }
-  const code = await runCommand(args, { variables, stdin: async () => input, terminal }).then(
-    () => 0,
-    (error: unknown) => {
-      if (!isProblem(error)) throw error
-      err += `${error.message}\n`
-      return error.exitCode
-    },
-  )
-  return { code, out, err }
-}
-
 test('a command lists, makes, changes and deletes combos', async ({ url, door }) => {
-  assert.equal(await run(url, ['combos']), {
+  assert.equal(await runHere(url, ['combos']), {
     code: 0,
     out: 'There are no combos. Make one: signalbox combos create <name> <model...>\n',
     err: '',
   })
-  await run(url, ['combos', 'create', 'fast', 'openai/a', 'openai/b', '--sticky-limit', '2', '--hedge'])
-  await run(url, ['combos', 'create', '--name', 'wide', '--data', '{"models":[{"model":"openai/c","weight":3}]}'])
+  await runHere(url, ['combos', 'create', 'fast', 'openai/a', 'openai/b', '--sticky-limit', '2', '--hedge'])
+  await runHere(url, ['combos', 'create', '--name', 'wide', '--data', '{"models":[{"model":"openai/c","weight":3}]}'])
   const { combos } = await door.gateway.api.combos.list()
   assert.equal(
     combos.map(({ name, models, stickyLimit, hedge }) => ({ name, models, stickyLimit, hedge })),
@@ -57,7 +32,7 @@ test('a command lists, makes, changes and deletes combos', async ({ url, door })
       { name: 'wide', models: [{ model: 'openai/c', weight: 3 }], stickyLimit: undefined, hedge: undefined },
     ],
   )
-  const listed = await run(url, ['combos', 'list'])
+  const listed = await runHere(url, ['combos', 'list'])
   const lines = listed.out.split('\n').map((line) => line.slice(38))
   assert.equal(lines, [
     'NAME  KIND  STRATEGY  MODELS',
@@ -65,14 +40,23 @@ test('a command lists, makes, changes and deletes combos', async ({ url, door })
     'wide  llm   fallback  openai/c (weight 3)',
     '',
   ])
-  const changed = await run(url, ['combos', 'update', 'wide', '--model', 'openai/d', '--model=openai/e', '--name', 'w'])
+  const changed = await runHere(url, [
+    'combos',
+    'update',
+    'wide',
+    '--model',
+    'openai/d',
+    '--model=openai/e',
+    '--name',
+    'w',
+  ])
   assert.match(changed.out, /^models +openai\/d, openai\/e$/m)
-  const emptied = await run(url, ['combos', 'update', 'w', '--data', '-'], { input: '{"models":[]}' })
+  const emptied = await runHere(url, ['combos', 'update', 'w', '--data', '-'], { input: '{"models":[]}' })
   assert.equal(
     [emptied.code, emptied.err],
     [0, 'signalbox: warning: The combo has no models: requests for it get a 404.\n'],
   )
-  await run(url, ['combos', 'delete', 'w'])
+  await runHere(url, ['combos', 'delete', 'w'])
   assert.is((await door.gateway.api.combos.list()).combos.length, 1)
 })
 
@@ -89,7 +73,7 @@ test('a command sets every member of a connection that has an option', async ({ 
     ['--paused'],
     ['--draining'],
   ]
-  const made = await run(url, ['connections', 'create', 'lab', '--name', 'Lab', ...options.flat(), '--json'])
+  const made = await runHere(url, ['connections', 'create', 'lab', '--name', 'Lab', ...options.flat(), '--json'])
   assert.is(made.code, 0, made.err)
   const { id } = JSON.parse(made.out)
   const { createdAt, updatedAt, ...connection } = await door.gateway.api.connections.get(id)
@@ -109,7 +93,7 @@ test('a command sets every member of a connection that has an option', async ({ 
       format: 'anthropic-messages',
     },
   })
-  const changed = await run(url, [
+  const changed = await runHere(url, [
     'connections',
     'update',
     id,
@@ -123,59 +107,59 @@ test('a command sets every member of a connection that has an option', async ({ 
 })
 
 test('a command refuses to make an existing alias, and to change an unknown one', async ({ url }) => {
-  assert.is((await run(url, ['aliases', 'create', 'quick', 'openai/a'])).code, 0)
-  assert.equal(await run(url, ['aliases', 'create', 'quick', 'openai/b']), {
+  assert.is((await runHere(url, ['aliases', 'create', 'quick', 'openai/a'])).code, 0)
+  assert.equal(await runHere(url, ['aliases', 'create', 'quick', 'openai/b']), {
     code: 1,
     out: '',
     err: 'The alias "quick" exists. To change it: signalbox aliases update.\n',
   })
   assert.match(
-    (await run(url, ['aliases', 'update', 'quik', 'openai/b'])).err,
+    (await runHere(url, ['aliases', 'update', 'quik', 'openai/b'])).err,
     /no alias "quik"\. Did you mean "quick"\?/,
   )
-  const led = await run(url, ['aliases', 'update', '--name', 'quick', '--model', 'nowhere'])
+  const led = await runHere(url, ['aliases', 'update', '--name', 'quick', '--model', 'nowhere'])
   assert.match(led.err, /^signalbox: warning: The alias leads nowhere yet/)
-  assert.is((await run(url, ['aliases'])).out, 'ALIAS  MODEL\nquick  nowhere\n')
-  assert.is((await run(url, ['aliases', 'delete', 'quick'])).code, 0)
+  assert.is((await runHere(url, ['aliases'])).out, 'ALIAS  MODEL\nquick  nowhere\n')
+  assert.is((await runHere(url, ['aliases', 'delete', 'quick'])).code, 0)
 })
 
 test('a command changes only the type of a custom model', async ({ url, door }) => {
-  await run(url, ['models', 'create', 'lab/vendor/large', '--type', 'embedding'])
-  await run(url, ['models', 'create', '--provider', 'lab', '--id', 'small'])
+  await runHere(url, ['models', 'create', 'lab/vendor/large', '--type', 'embedding'])
+  await runHere(url, ['models', 'create', '--provider', 'lab', '--id', 'small'])
   assert.is(
-    (await run(url, ['models', 'custom'])).out,
+    (await runHere(url, ['models', 'custom'])).out,
     'MODEL             TYPE\nlab/vendor/large  embedding\nlab/small         llm\n',
   )
-  const refused = await run(url, ['models', 'update', 'lab/small', '--type', 'fast'])
+  const refused = await runHere(url, ['models', 'update', 'lab/small', '--type', 'fast'])
   assert.match(refused.err, /^--type must be one of/)
-  await run(url, ['models', 'update', 'lab/vendor/large', '--type', 'image'])
+  await runHere(url, ['models', 'update', 'lab/vendor/large', '--type', 'image'])
   const { models } = await door.gateway.api.customModels.list()
   assert.equal(models, [
     { id: 'small', providerAlias: 'lab' },
     { id: 'vendor/large', type: 'image', providerAlias: 'lab' },
   ])
-  assert.match((await run(url, ['models', 'create', 'small'])).err, /^"small" has no provider/)
-  assert.match((await run(url, ['models', 'delete', 'lab/smal'])).err, /Did you mean "lab\/small"\?/)
-  assert.is((await run(url, ['models', 'delete', 'lab/vendor/large'])).code, 0)
+  assert.match((await runHere(url, ['models', 'create', 'small'])).err, /^"small" has no provider/)
+  assert.match((await runHere(url, ['models', 'delete', 'lab/smal'])).err, /Did you mean "lab\/small"\?/)
+  assert.is((await runHere(url, ['models', 'delete', 'lab/vendor/large'])).code, 0)
 })
 
 test('a command shows and changes the settings', async ({ url, door }) => {
-  const changed = await run(url, ['settings', 'update', '--require-api-key', '--cloud-url', 'https://c.test/v1'])
+  const changed = await runHere(url, ['settings', 'update', '--require-api-key', '--cloud-url', 'https://c.test/v1'])
   assert.match(changed.out, /^requireApiKey {9}true\ncloudUrl {14}https:\/\/c\.test\nhealth\.failureShare {3}0\.5$/m)
-  await run(url, ['settings', 'update', '--no-require-api-key', '--data', '{"timeouts":{"idleMs":5000}}'])
+  await runHere(url, ['settings', 'update', '--no-require-api-key', '--data', '{"timeouts":{"idleMs":5000}}'])
   const { requireApiKey, timeouts } = await door.gateway.api.settings.get()
   assert.equal([requireApiKey, timeouts.idleMs], [false, 5_000])
-  const { out } = await run(url, ['settings', '--json'])
+  const { out } = await runHere(url, ['settings', '--json'])
   assert.equal(JSON.parse(out), await door.gateway.api.settings.get())
 })
 
 test('a command shows a whole key when it is made or requested, and otherwise its end', async ({ url }) => {
-  const { out: made } = await run(url, ['keys', 'create', 'mine'])
+  const { out: made } = await runHere(url, ['keys', 'create', 'mine'])
   const [key = ''] = /sbx_\S+/.exec(made) ?? []
   assert.is(key.length > 40, true, made)
-  assert.match((await run(url, ['keys', 'get', 'mine'])).out, key)
+  assert.match((await runHere(url, ['keys', 'get', 'mine'])).out, key)
   for (const action of [['list'], ['update', 'mine', '--paused']]) {
-    const { out } = await run(url, ['keys', ...action])
+    const { out } = await runHere(url, ['keys', ...action])
     assert.match(out, `…${key.slice(-4)}`)
     assert.not.match(out, key)
   }
@@ -185,14 +169,14 @@ test('a command asks for an id when several records have the name', async ({ url
   const { keys } = door.gateway.api
   const one = await keys.create({ name: 'twin' })
   const other = await keys.create({ name: 'twin' })
-  assert.equal(await run(url, ['keys', 'delete', 'twin']), {
+  assert.equal(await runHere(url, ['keys', 'delete', 'twin']), {
     code: 1,
     out: '',
     err: `2 keys are called "twin". Give the id of one: ${one.id}, ${other.id}.\n`,
   })
-  assert.is((await run(url, ['keys', 'delete', one.id])).code, 0)
-  assert.match((await run(url, ['keys', 'get', 'twin'])).out, other.key)
-  assert.match((await run(url, ['keys', 'get', one.id])).err, /^Key not found\.$/m)
+  assert.is((await runHere(url, ['keys', 'delete', one.id])).code, 0)
+  assert.match((await runHere(url, ['keys', 'get', 'twin'])).out, other.key)
+  assert.match((await runHere(url, ['keys', 'get', one.id])).err, /^Key not found\.$/m)
 })
 
 test('a command prints complete, aligned columns without control characters', async ({ url, door }) => {
@@ -200,7 +184,7 @@ test('a command prints complete, aligned columns without control characters', as
   await keys.create({ name: 'a'.repeat(200) })
   await keys.create({ name: '日本語' })
   await keys.create({ name: 'reversed \u202e name' })
-  const { out } = await run(url, ['keys'])
+  const { out } = await runHere(url, ['keys'])
   const [titles = '', long = '', wide = '', plain = ''] = out.split('\n')
   assert.ok(long.includes(` ${'a'.repeat(200)} `))
   const at = titles.indexOf('STATE')
@@ -236,7 +220,7 @@ const refused: Array<[args: string[], says: RegExp]> = [
 
 for (const [args, says] of refused) {
   test(`a command is refused as ${args.join(' ')}`, async ({ url }) => {
-    const { code, out, err } = await run(url, args, { input: '{}' })
+    const { code, out, err } = await runHere(url, args, { input: '{}' })
     assert.equal([code, out], [1, ''])
     assert.match(err.trimEnd(), says)
     assert.not.match(err, 'secret')
@@ -245,16 +229,16 @@ for (const [args, says] of refused) {
 
 test('a command names the variable that is empty or missing', async ({ url }) => {
   const create = ['connections', 'create', 'openai', '--api-key-env', 'OWN_KEY']
-  assert.is((await run(url, create)).err, 'The variable OWN_KEY is not set.\n')
-  assert.is((await run(url, create, { env: { OWN_KEY: ' ' } })).err, 'The variable OWN_KEY is empty.\n')
-  const enable = await run(url, ['cloud', 'enable'], { env: { SIGNALBOX_ENROLMENT: '' } })
+  assert.is((await runHere(url, create)).err, 'The variable OWN_KEY is not set.\n')
+  assert.is((await runHere(url, create, { env: { OWN_KEY: ' ' } })).err, 'The variable OWN_KEY is empty.\n')
+  const enable = await runHere(url, ['cloud', 'enable'], { env: { SIGNALBOX_ENROLMENT: '' } })
   assert.is(enable.err, 'The variable SIGNALBOX_ENROLMENT is empty.\n')
-  const nowhere = await run('', ['keys'])
+  const nowhere = await runHere('', ['keys'])
   assert.match(nowhere.err, /^SIGNALBOX_URL must be the absolute address/)
 })
 
 test('a command takes the token from standard input', async ({ url }) => {
-  const { code } = await run(url, ['keys', '--token', '-'], {
+  const { code } = await runHere(url, ['keys', '--token', '-'], {
     env: { SIGNALBOX_ADMIN_TOKEN: 'wrong' },
     input: `${TOKEN}\r\n`,
   })
@@ -262,7 +246,7 @@ test('a command takes the token from standard input', async ({ url }) => {
 })
 
 test('a command says that /v1 is not part of the address', async ({ url }) => {
-  const { code, err } = await run(`${url}/v1`, ['keys'])
+  const { code, err } = await runHere(`${url}/v1`, ['keys'])
   assert.is(code, 1)
   assert.is(err, 'There is no gateway here that has what this command asks for. The address goes without /v1 here.\n')
 })

@@ -1,8 +1,7 @@
 import { serveNode } from '../../adapters/mount/node.ts'
-import { runCommand } from '../../src/cli/commands/run.ts'
-import { isProblem } from '../../src/cli/problem.ts'
-import { openDoor, TOKEN } from '../management/door.ts'
+import { openDoor } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
+import { runHere } from './run-here.ts'
 
 type Serving = Awaited<ReturnType<typeof serveNode>>
 
@@ -24,35 +23,8 @@ test.before.each(async (context) => {
 
 test.after.each(({ serving }) => serving?.close())
 
-/** Runs a command in this process. */
-async function run(url: string, line: string | string[]) {
-  let out = ''
-  let err = ''
-  const terminal = {
-    out: (text: string) => {
-      out += text
-    },
-    err: (text: string) => {
-      err += text
-    },
-  }
-  const code = await runCommand(typeof line === 'string' ? line.split(' ') : line, {
-    variables: { SIGNALBOX_URL: url, SIGNALBOX_ADMIN_TOKEN: TOKEN },
-    stdin: async () => '',
-    terminal,
-  }).then(
-    () => 0,
-    (error: unknown) => {
-      if (!isProblem(error)) throw error
-      err += `${error.message}\n`
-      return error.exitCode
-    },
-  )
-  return { code, out, err }
-}
-
 test('a command lists what clients can ask for, and says when no provider is connected', async ({ url, door }) => {
-  const before = await run(url, 'models')
+  const before = await runHere(url, 'models')
   assert.is(
     before.out,
     'MODEL              OF\nopenai/gpt-5-mini  openai\nopenai/gpt-5       openai\ngq/llama           gq\n',
@@ -64,18 +36,18 @@ test('a command lists what clients can ask for, and says when no provider is con
   await door.gateway.api.connections.create({ provider: 'groq' })
   await door.gateway.api.combos.create({ name: 'fast', models: ['groq/llama'] })
   await door.gateway.api.settings.update({ requireApiKey: true })
-  assert.equal(await run(url, 'models'), { code: 0, out: 'MODEL     OF\nfast      combo\ngq/llama  gq\n', err: '' })
-  const { out } = await run(url, 'models list --json')
+  assert.equal(await runHere(url, 'models'), { code: 0, out: 'MODEL     OF\nfast      combo\ngq/llama  gq\n', err: '' })
+  const { out } = await runHere(url, 'models list --json')
   assert.equal(JSON.parse(out), await door.gateway.api.models.published())
-  await run(url, 'models create groq/new')
-  assert.is((await run(url, 'models custom')).out, 'MODEL     TYPE\ngroq/new  llm\n')
+  await runHere(url, 'models create groq/new')
+  assert.is((await runHere(url, 'models custom')).out, 'MODEL     TYPE\ngroq/new  llm\n')
   await door.gateway.api.connections.create({ provider: 'lab', baseUrl: 'http://lab.test/v1' })
 })
 
 test('a command explains where a request would go, and what a client would get', async ({ url, door }) => {
   await door.gateway.api.connections.put({ id: 'main', provider: 'openai' })
   await door.gateway.api.combos.create({ name: 'fast', models: ['openai/gpt-5', 'groq/llama', 'openai/gpt-5-mini'] })
-  const { code, out, err } = await run(url, 'explain fast')
+  const { code, out, err } = await runHere(url, 'explain fast')
   assert.equal([code, err], [0, ''])
   const [titles = '', first = '', next = '', ...rest] = out.split('\n')
   assert.match(titles, /^USE +TARGET +CONNECTION +VIA +WHY$/)
@@ -83,36 +55,39 @@ test('a command explains where a request would go, and what a client would get',
   assert.match(next, /^next +openai\/gpt-5-mini +OpenAI/)
   assert.equal(rest, ['', 'Left out:', 'COMBO  MODEL       LEFT OUT BY', 'fast   groq/llama  unreachable', ''])
 
-  const away = await run(url, 'explain groq/llama')
+  const away = await runHere(url, 'explain groq/llama')
   assert.is(
     away.out,
     'A client would get 404: The model "groq/llama" cannot be reached: there is no active connection to the provider "groq". Add one, or activate it: signalbox connections create, or update with --active. As in: signalbox connections create groq --api-key -\n',
   )
-  const body = JSON.parse((await run(url, 'explain fast --path /v1/messages --json')).out)
+  const body = JSON.parse((await runHere(url, 'explain fast --path /v1/messages --json')).out)
   assert.equal(body, await door.gateway.api.explain({ model: 'fast', path: '/v1/messages' }))
-  assert.match((await run(url, 'explain fast --path /nowhere')).err, /^--path must be one of "\/v1\/chat\/completions"/)
-  assert.is((await run(url, 'explain')).err, 'signalbox explain needs a <model>: signalbox explain <model>.\n')
-  assert.match((await run(url, 'explain --help')).out, /^Usage: signalbox explain <model> \[options\]/m)
+  assert.match(
+    (await runHere(url, 'explain fast --path /nowhere')).err,
+    /^--path must be one of "\/v1\/chat\/completions"/,
+  )
+  assert.is((await runHere(url, 'explain')).err, 'signalbox explain needs a <model>: signalbox explain <model>.\n')
+  assert.match((await runHere(url, 'explain --help')).out, /^Usage: signalbox explain <model> \[options\]/m)
 })
 
 test('a command shows the health, and forgets failures', async ({ url, door }) => {
   await door.gateway.api.connections.put({ id: 'main', provider: 'openai' })
   assert.match(
-    (await run(url, 'health')).out,
+    (await runHere(url, 'health')).out,
     /^Nothing has failed lately\.\n\nTargets:\nTARGET {2}CONNECTION {2}STATE {2}CALLS\nopenai {2}main {8}ok {5}0\n$/,
   )
   const body = JSON.stringify({ model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hi' }] })
   const headers = { 'content-type': 'application/json' }
   await door.gateway.fetch(new Request('http://g/v1/chat/completions', { method: 'POST', headers, body }))
-  const { out } = await run(url, 'health')
+  const { out } = await runHere(url, 'health')
   assert.match(out, /^Failed lately:\nLEVEL +OF +STATE +REASON +FAILURES/)
   assert.match(out, /^model +openai\/gpt-5 /m)
   assert.match(out, /^openai\/gpt-5 +main +\w+ +\d+ +100 %$/m)
-  assert.equal(JSON.parse((await run(url, 'health --json')).out), await door.gateway.api.health.list())
-  assert.is((await run(url, 'health reset OpenAI')).out, 'The failures of "OpenAI" are forgotten.\n')
-  assert.match((await run(url, 'health reset nobody')).err, /^There is no connection "nobody"\./)
-  assert.is((await run(url, 'health reset')).out, 'All failures are forgotten.\n')
-  assert.match((await run(url, 'health')).out, /^Nothing has failed lately\./)
+  assert.equal(JSON.parse((await runHere(url, 'health --json')).out), await door.gateway.api.health.list())
+  assert.is((await runHere(url, 'health reset OpenAI')).out, 'The failures of "OpenAI" are forgotten.\n')
+  assert.match((await runHere(url, 'health reset nobody')).err, /^There is no connection "nobody"\./)
+  assert.is((await runHere(url, 'health reset')).out, 'All failures are forgotten.\n')
+  assert.match((await runHere(url, 'health')).out, /^Nothing has failed lately\./)
 })
 
 test('a command shows, replaces and removes a damaged record', async ({ url, door }) => {
@@ -121,15 +96,15 @@ test('a command shows, replaces and removes a damaged record', async ({ url, doo
   const key = row?.key ?? ''
   await door.storage.set(key, 'damaged')
   await door.clock.advance(5_000)
-  assert.match((await run(url, 'health')).out, new RegExp(`Damaged records:\nKEY +PROBLEM\n${key} `))
-  assert.match((await run(url, ['health', 'record', key])).out, /^stored +damaged$/m)
-  const refused = await run(url, ['health', 'repair', key, '--data', '{"alias":"quick"}'])
+  assert.match((await runHere(url, 'health')).out, new RegExp(`Damaged records:\nKEY +PROBLEM\n${key} `))
+  assert.match((await runHere(url, ['health', 'record', key])).out, /^stored +damaged$/m)
+  const refused = await runHere(url, ['health', 'repair', key, '--data', '{"alias":"quick"}'])
   assert.equal([refused.code, refused.out], [1, ''])
-  const mended = await run(url, ['health', 'repair', key, '--data', '{"alias":"quick","model":"openai/gpt-5"}'])
+  const mended = await runHere(url, ['health', 'repair', key, '--data', '{"alias":"quick","model":"openai/gpt-5"}'])
   assert.equal(mended, { code: 0, out: `The record "${key}" is replaced.\n`, err: '' })
   await door.storage.set(key, 'damaged')
   await door.clock.advance(5_000)
-  assert.is((await run(url, ['health', 'remove', key])).out, `The record "${key}" is removed.\n`)
+  assert.is((await runHere(url, ['health', 'remove', key])).out, `The record "${key}" is removed.\n`)
 })
 
 test('a command shows the providers, and sets how requests are spread over their connections', async ({
@@ -138,15 +113,15 @@ test('a command shows the providers, and sets how requests are spread over their
 }) => {
   const titles = 'ID      NAME    PREFIX  MODELS  FORMAT\n'
   assert.is(
-    (await run(url, 'providers')).out,
+    (await runHere(url, 'providers')).out,
     `${titles}openai  OpenAI  -       2       openai-chat\ngroq    groq    gq      1       openai-chat\n`,
   )
-  assert.match((await run(url, 'providers get openai')).out, /^models +gpt-5-mini, gpt-5$/m)
-  const updated = await run(url, 'providers update groq --strategy round-robin --sticky-limit 2')
+  assert.match((await runHere(url, 'providers get openai')).out, /^models +gpt-5-mini, gpt-5$/m)
+  const updated = await runHere(url, 'providers update groq --strategy round-robin --sticky-limit 2')
   assert.match(updated.out, /^strategy +round-robin\nstickyLimit +2$/m)
   assert.is((await door.gateway.api.providers.get('groq')).strategy, 'round-robin')
-  assert.is((await run(url, 'providers get opnai')).err, 'There is no provider "opnai". Did you mean "openai"?\n')
-  assert.match((await run(url, 'providers update groq --strategy best')).err, /^--strategy must be one of/)
+  assert.is((await runHere(url, 'providers get opnai')).err, 'There is no provider "opnai". Did you mean "openai"?\n')
+  assert.match((await runHere(url, 'providers update groq --strategy best')).err, /^--strategy must be one of/)
 })
 
 const refused: Array<[line: string, says: RegExp]> = [
@@ -185,19 +160,19 @@ const refused: Array<[line: string, says: RegExp]> = [
 for (const [line, says] of refused) {
   test(`a command speaks of its own options and commands: ${line}`, async ({ url, door }) => {
     await door.gateway.api.connections.put({ id: 'main', provider: 'openai', apiKey: 'sk-0123456789-abcd' })
-    const { code, out, err } = await run(url, line)
+    const { code, out, err } = await runHere(url, line)
     assert.equal([code, out], [1, ''])
     assert.match(err.trimEnd(), says)
   })
 }
 
 test('a command warns of what leads nowhere in its own words', async ({ url }) => {
-  const combo = await run(url, 'combos create fast gpt-5')
+  const combo = await runHere(url, 'combos create fast gpt-5')
   assert.is(
     combo.err,
     'signalbox: warning: The combo leads nowhere yet: requests for it get a 404.\nsignalbox: warning: "gpt-5" leads nowhere yet: no model, combo or alias has this name.\n',
   )
-  const lab = await run(url, 'connections create openai-compatable --base-url http://lab.test/v1')
+  const lab = await runHere(url, 'connections create openai-compatable --base-url http://lab.test/v1')
   assert.match(
     lab.err,
     /signalbox models does not ask it for its models, .* make one whose --provider begins with "openai-compatible"\./,
@@ -218,12 +193,12 @@ const words: Array<[line: string, says: string]> = [
 
 for (const [line, says] of words)
   test(`an unknown word gets an answer that names what is meant: ${line}`, async ({ url }) => {
-    assert.equal(await run(url, line), { code: 2, out: '', err: `${says}\n` })
+    assert.equal(await runHere(url, line), { code: 2, out: '', err: `${says}\n` })
   })
 
 test('an unknown word that is near no command is answered with all of them', async ({ url }) => {
   for (const word of ['data', 'constructor']) {
-    const { code, err } = await run(url, word)
+    const { code, err } = await runHere(url, word)
     assert.is(code, 2)
     assert.is(
       err,

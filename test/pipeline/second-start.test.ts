@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk'
+import type { Gateway } from '../../src/gateway.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/types/unions.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -83,6 +84,19 @@ const cuts: Record<string, (events: string[]) => string[]> = {
   'a character a chunk': (events) => [...events.join('')],
 }
 
+/** Anthropic's helper for a stream that is asked of the gateway. */
+function helperOf(gateway: Gateway) {
+  const client = new Anthropic({
+    ...{ apiKey: 'k', baseURL: 'http://gateway', maxRetries: 0 },
+    fetch: (input, init) => gateway.fetch(new Request(input, init)),
+  })
+  return client.messages.stream({
+    model: 'claude/c',
+    max_tokens: 9,
+    messages: [{ role: 'user', content: 'a' }],
+  })
+}
+
 for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
   for (const [how, cut] of Object.entries(cuts)) {
     test(`${name}, ${how}: Anthropic’s helper reads one message that is passed through`, async () => {
@@ -90,15 +104,7 @@ for (const [name, [events, expected, calls = 0]] of Object.entries(table)) {
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
       })
-      const client = new Anthropic({
-        ...{ apiKey: 'k', baseURL: 'http://gateway', maxRetries: 0 },
-        fetch: (input, init) => gateway.fetch(new Request(input, init)),
-      })
-      const stream = client.messages.stream({
-        model: 'claude/c',
-        max_tokens: 9,
-        messages: [{ role: 'user', content: 'a' }],
-      })
+      const stream = helperOf(gateway)
       const { content, stop_reason } = await stream.finalMessage()
       assert.is(content.map((block) => (block.type === 'text' ? block.text : '')).join(''), expected)
       assert.equal(
@@ -151,15 +157,7 @@ for (const [name, [events, expected]] of Object.entries(cutTable)) {
         fetch: fakeUpstream(() => sse(cut(written(events)))),
         connections: ['claude'],
       })
-      const client = new Anthropic({
-        ...{ apiKey: 'k', baseURL: 'http://gateway', maxRetries: 0 },
-        fetch: (input, init) => gateway.fetch(new Request(input, init)),
-      })
-      const stream = client.messages.stream({
-        model: 'claude/c',
-        max_tokens: 9,
-        messages: [{ role: 'user', content: 'a' }],
-      })
+      const stream = helperOf(gateway)
       const error = await stream.finalMessage().catch((thrown: unknown) => thrown)
       assert.match(String(error), /began its answer anew/)
     })

@@ -1,8 +1,9 @@
 import { wireFormats } from '../../src/types/unions.ts'
-import type { Catalog, WireFormat } from '../../src/types.ts'
+import type { WireFormat } from '../../src/types.ts'
 import { eventFrame, exceptionFrame } from '../formats/support/event-stream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents, messageAnswer, messageEvents } from './support/answers.ts'
+import { catalog } from './support/quoting.ts'
 import { bodyOf, fakeUpstream, json, sse } from './support/upstream.ts'
 import { openWorld } from './support/world.ts'
 
@@ -10,15 +11,6 @@ const test = suite("the keys of a gateway's other connections")
 
 const AWS_SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
 const OTHERS = ['the+key-of/another=account', 'pass"word\\of/a-proxy', AWS_SECRET]
-
-const catalog: Catalog = {
-  chat: { baseUrl: 'http://chat.test/v1' },
-  responses: { baseUrl: 'http://responses.test/v1', format: 'openai-responses' },
-  claude: { baseUrl: 'http://claude.test/v1', format: 'anthropic-messages' },
-  google: { baseUrl: 'http://google.test/v1', format: 'gemini' },
-  bedrock: { cloud: 'bedrock', format: 'bedrock-converse' },
-  spare: { baseUrl: 'http://spare.test/v1' },
-}
 
 const connections = [
   ...['chat', 'responses', 'claude', 'google'].map((provider) => ({

@@ -26,7 +26,8 @@ export const forms: Record<string, (key: string) => string> = {
   'percent encoding in capitals': (key) => percent(key).toUpperCase(),
 }
 
-const catalog: Catalog = {
+/** Providers of each format, and a spare one. */
+export const catalog: Catalog = {
   chat: { baseUrl: 'http://chat.test/v1' },
   responses: { baseUrl: 'http://responses.test/v1', format: 'openai-responses' },
   claude: { baseUrl: 'http://claude.test/v1', format: 'anthropic-messages' },

@@ -1,0 +1,32 @@
+import { runCommand } from '../../src/cli/commands/run.ts'
+import { isProblem } from '../../src/cli/problem.ts'
+import { TOKEN } from '../management/door.ts'
+
+/** Runs a command in this process; a problem is printed as the program prints it. A line is divided at its spaces. */
+export async function runHere(
+  url: string,
+  line: string | string[],
+  { env = {}, input = '' }: { env?: object; input?: string } = {},
+) {
+  let out = ''
+  let err = ''
+  const terminal = {
+    out: (text: string) => {
+      out += text
+    },
+    err: (text: string) => {
+      err += text
+    },
+  }
+  const variables = { SIGNALBOX_URL: url, SIGNALBOX_ADMIN_TOKEN: TOKEN, ...env }
+  const args = typeof line === 'string' ? line.split(' ') : line
+  const code = await runCommand(args, { variables, stdin: async () => input, terminal }).then(
+    () => 0,
+    (error: unknown) => {
+      if (!isProblem(error)) throw error
+      err += `${error.message}\n`
+      return error.exitCode
+    },
+  )
+  return { code, out, err }
+}
