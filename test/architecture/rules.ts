@@ -4,9 +4,10 @@ import { parseSource, type Source } from './source.ts'
 const LAYERS: readonly (readonly string[])[] = [
   ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/'],
   ['src/formats/', 'src/providers/', 'src/store/'],
-  ['src/routing/', 'src/upstream/', 'src/listing/', 'src/usage/', 'src/sync/'],
+  ['src/routing/', 'src/upstream/', 'src/listing/', 'src/usage/', 'src/limits/', 'src/sync/'],
   ['src/codec/'],
   ['src/pipeline/', 'src/management/'],
+  ['src/gate/'],
   ['src/http/'],
   [
     'src/index.ts',
