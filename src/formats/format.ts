@@ -19,6 +19,8 @@ export interface ErrorFacts {
   message: string
   /** The field of the request that is at fault, if known. */
   param?: string | undefined
+  /** After how many seconds another request may help, if known. */
+  retryAfter?: string | undefined
 }
 
 /** How far a stream has come, for formats whose error events refer to the events before. */

@@ -23,6 +23,7 @@ const codeByStatus: Record<number, string> = { 404: 'model_not_found', 429: 'rat
 export function errorTypeOf(status: number): string {
   if (status >= 500) return 'server_error'
   if (status === 401) return 'authentication_error'
+  if (status === 402) return 'insufficient_quota'
   if (status === 403) return 'permission_error'
   if (status === 429) return 'rate_limit_error'
   return 'invalid_request_error'

@@ -5,7 +5,7 @@ import { jsonReply } from './reply.ts'
 
 /**
  * The reply to an error under `/v1`, in the caller's format. A header keeps SDKs from retrying 408, 409, 429 and 5xx on their own, except
- * when the gateway shuts down or has too many requests: then another instance may answer, or this one later.
+ * when the gateway shuts down, has too many requests, or holds a key to a limit: then another instance may answer, or this one later.
  */
 export async function modelsErrorReply(
   thrown: unknown,
@@ -18,14 +18,15 @@ export async function modelsErrorReply(
   const param = typeof data.param === 'string' ? data.param : undefined
   const { errors: format } = callerFormat(path, exchange)
   const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
-  return jsonReply(status, format.body({ status, code, message, param }), {
+  const retryAfter = error.headers['retry-after']
+  return jsonReply(status, format.body({ status, code, message, param, retryAfter }), {
     ...cors,
     ...(!INVITES_RETRY.has(code) && NO_RETRY),
     ...error.headers,
   })
 }
 
-const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set(['CLOSED', 'TOO_BUSY'])
+const INVITES_RETRY: ReadonlySet<ErrorCode> = new Set(['CLOSED', 'TOO_BUSY', 'RATE_LIMIT_EXCEEDED'])
 
 /** SDKs do not retry a reply with this header. */
 const NO_RETRY = { 'x-should-retry': 'false' }

@@ -16,8 +16,8 @@ interface AttemptTerms {
   /** The id of the client's key; empty when it has none. */
   owner: string
   isStream: boolean
-  /** The attempt has answered or failed; of a stream, it has begun. */
-  onOutcome(step: AttemptRecord | Skip): void
+  /** The attempt has answered or failed; of a stream, it has begun. `null`: it was not made, as the whole request was refused. */
+  onOutcome(step: AttemptRecord | Skip | null): void
   /** It is over, and its usage is known. */
   onSettled(record: AttemptRecord): void
 }
@@ -121,10 +121,10 @@ export class AttemptLog {
     this.#settle()
   }
 
-  /** A step did not let it call its provider. */
-  refused({ status, message }: GatewayError): AttemptRecord {
+  /** A step did not let it call its provider. Its target counts as skipped, unless the whole request was refused. */
+  refused({ status, message }: GatewayError, { isOfRequest } = { isOfRequest: false }): AttemptRecord {
     this.#permit.drop()
-    this.#terms.onOutcome(skipRecord(this.#route, 'refused'))
+    this.#terms.onOutcome(isOfRequest ? null : skipRecord(this.#route, 'refused'))
     return this.#settleUnlisted({ outcome: 'refused', status, message })
   }
 

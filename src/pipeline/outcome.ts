@@ -49,4 +49,6 @@ export interface RefusedTarget {
   kind: 'refused'
   route: Route
   error: GatewayError
+  /** Is the whole request refused, so that no other target is tried? */
+  isOfRequest: boolean
 }

@@ -22,6 +22,7 @@ import {
   type Stop,
   skipRecord,
 } from './records.ts'
+import type { AttemptStep, TargetRule } from './steps.ts'
 
 /** What a log depends on. */
 export interface LogContext {
@@ -57,10 +58,14 @@ export class RequestLog {
   readonly client: Client
   /** The attempt that is under way; the latest, where a combo hedges. */
   trying: Trying | undefined = undefined
+  /** Steps around the attempts of this request alone, within those of the gateway; a step around the request adds them before the request is read. */
+  readonly aroundAttempt: AttemptStep[] = []
+  /** Which targets the request may use; absent: all. */
+  targetRule: TargetRule | undefined = undefined
   readonly #context: LogContext
   readonly #endpoint: Endpoint
   readonly #startedAt: number
-  readonly #steps: Array<StepRecord | undefined> = [] // in the order of `steps`; `undefined`: an attempt without an outcome
+  readonly #steps: Array<StepRecord | null | undefined> = [] // in the order of `steps`; `undefined`: an attempt without an outcome, `null`: none
   readonly #path: string
   readonly #waitUntil: Exchange['waitUntil']
   readonly #attempts: AttemptLog[] = []
@@ -87,7 +92,7 @@ export class RequestLog {
 
   /** Attempts that have an outcome, skipped targets and left-out entries, in the order in which the request came to them. */
   get steps(): readonly StepRecord[] {
-    return this.#steps.filter((step) => step !== undefined)
+    return this.#steps.filter((step) => step !== undefined && step !== null)
   }
 
   /** The request has been read. Its body is not kept: it may be large, and would live as long as the stream. */
@@ -106,7 +111,7 @@ export class RequestLog {
       isStream: this.#isStream,
       onOutcome: (step) => {
         this.#steps[place] = step
-        if ('outcome' in step) this.#context.observer.onAttempt(() => step, this.#waitUntil)
+        if (step && 'outcome' in step) this.#context.observer.onAttempt(() => step, this.#waitUntil)
       },
       onSettled: (step) => {
         this.#steps[place] = step
@@ -152,7 +157,7 @@ export class RequestLog {
   /** The client gets an error of the gateway. */
   failed(thrown: unknown): void {
     const { code, status } = toGatewayError(thrown)
-    const isRefused = !this.#steps.some((step) => step === undefined || 'outcome' in step)
+    const isRefused = !this.#steps.some((step) => step === undefined || (step && 'outcome' in step))
     this.#end({
       status,
       error: code,

@@ -32,7 +32,15 @@ export interface SteppedAttempt {
   readonly target: RouteTarget
   /** Lets the target answer with at most so many tokens. Call it before `next`; `x-signalbox-warning` names it, unless the request asks for less. */
   limitOutput(tokens: number): void
+  /** Refuses the whole request in place of the target alone: no other target is tried, and the client reads the error. Call it before `next`. */
+  refuseRequest(error: GatewayError): never
 }
+
+/**
+ * Says of each target of a request whether the request may use it, before anything else is done about the target: the error for a client that
+ * may use none of them, `undefined` where it may. A step around the request sets it in the log of the request.
+ */
+export type TargetRule = (request: ModelRequest, target: RouteTarget) => GatewayError | undefined
 
 /**
  * A step around an attempt. `next` makes the attempt, and resolves when that has settled: after the last byte of its answer, streams
@@ -56,7 +64,7 @@ export const withSteps = <R>(
 interface SteppedWork {
   /** Makes the attempt; resolves when it has settled. Never rejects. */
   make(): Promise<AttemptRecord>
-  /** A step has refused the target with this error. Returns the record of the attempt, which is not made. */
+  /** A step has refused the target, or the request, with this error. Returns the record of the attempt, which is not made. */
   refuse(error: GatewayError): AttemptRecord
   /** A step has failed by itself. */
   onError(error: unknown): void

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { type CanonicalError, type ErrorKind, statusOf } from '../canonical/errors.ts'
+import { isOfKey } from '../errors/of-key.ts'
 import { parseEmbeddedError, parseProviderError } from '../errors/parse.ts'
 import { errorObjectIn, readMessage } from '../errors/read.ts'
 import type { ErrorFacts, FormatErrors } from '../format.ts'
@@ -20,7 +21,11 @@ function body({ status, code, message }: ErrorFacts): object {
   const type = typeOfStatus[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
   return {
     type: 'error',
-    error: { type, message: code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message },
+    error: {
+      type,
+      message: code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message,
+      ...(isOfKey(code) && { code: code.toLowerCase() }),
+    },
     request_id: null,
   }
 }

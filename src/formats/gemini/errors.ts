@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { CanonicalError, ErrorKind } from '../canonical/errors.ts'
+import { isOfKey } from '../errors/of-key.ts'
 import { parseEmbeddedError, parseProviderError } from '../errors/parse.ts'
 import { errorObjectIn, readMessage } from '../errors/read.ts'
 import type { ErrorFacts, FormatErrors } from '../format.ts'
@@ -20,11 +21,15 @@ export const geminiErrors: FormatErrors = {
   bodyOf: (error) => ({ error }),
 }
 
-/** Writes Google's envelope of an error: the numeric status and its name. */
-function body({ status, code, message }: ErrorFacts): object {
+/** Writes Google's envelope of an error: the numeric status, its name, and the details that programs read. */
+function body({ status, code, message, retryAfter }: ErrorFacts): object {
   const name = nameOfStatus[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
   const text = code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message
-  return { error: { code: status, message: text, status: name } }
+  const error = { code: status, message: text, status: name }
+  if (!isOfKey(code)) return { error }
+  const details: JsonObject[] = [{ '@type': `${RPC}.ErrorInfo`, reason: code.toLowerCase(), domain: 'signalbox' }]
+  if (retryAfter !== undefined) details.push({ '@type': `${RPC}.RetryInfo`, retryDelay: `${retryAfter}s` })
+  return { error: { ...error, details } }
 }
 
 /** Is the body an error of Google, some of which are in an array? */
@@ -41,6 +46,7 @@ export const overflowMessage = (message: string): string =>
 
 const nameOfStatus: Record<number, string> = {
   401: 'UNAUTHENTICATED',
+  402: 'FAILED_PRECONDITION',
   403: 'PERMISSION_DENIED',
   404: 'NOT_FOUND',
   408: 'DEADLINE_EXCEEDED',

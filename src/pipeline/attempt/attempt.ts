@@ -3,7 +3,7 @@ import { encodeLimited } from '../../codec/encode.ts'
 import { failureOfError, unreadableCredential } from '../../codec/failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../../codec/response.ts'
 import { redact, secretsOf } from '../../codec/secrets.ts'
-import { toGatewayError } from '../../errors.ts'
+import { type GatewayError, toGatewayError } from '../../errors.ts'
 import type { TokenUsage } from '../../formats/format.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import { Scope } from '../../lib/scope.ts'
@@ -13,7 +13,7 @@ import { upstreamCall } from '../../upstream/request.ts'
 import type { AttemptLog } from '../attempt-log.ts'
 import type { Answered, Failed, Outcome, Target } from '../outcome.ts'
 import type { ModelRequest } from '../request.ts'
-import { attemptWithin } from '../steps.ts'
+import { type AttemptStep, attemptWithin, type SteppedAttempt } from '../steps.ts'
 import { receive } from './receive.ts'
 
 /**
@@ -40,7 +40,9 @@ export class Attempt {
 
   /** Makes the attempt. Failures are outcomes; rejects only when the client no longer waits, or another attempt was faster. */
   run(): Promise<Outcome> {
-    return this.#request.context.aroundAttempt.length === 0 ? this.#run() : this.#runWithinSteps()
+    const { context, log } = this.#request
+    if (context.aroundAttempt.length === 0 && log.aroundAttempt.length === 0) return this.#run()
+    return this.#runWithinSteps([...context.aroundAttempt, ...log.aroundAttempt])
   }
 
   /** Resolves when the provider is called. */
@@ -63,22 +65,26 @@ export class Attempt {
   }
 
   /** The steps go on until the attempt has settled; its outcome is there before. */
-  #runWithinSteps(): Promise<Outcome> {
+  #runWithinSteps(steps: readonly AttemptStep[]): Promise<Outcome> {
     const { route } = this
     const request = this.#request
     const { scope } = request.client
     return new Promise((resolve, reject) => {
       scope.add(reject) // a step may wait for longer than the client
       let outputLimit: number | undefined
-      const attempt = {
+      let isOfRequest = false
+      const attempt: SteppedAttempt = {
         request,
         target: route.target,
         limitOutput(tokens: number) {
           outputLimit = tokens
         },
+        refuseRequest(error: GatewayError) {
+          isOfRequest = true
+          throw error
+        },
       }
-      const { aroundAttempt, observer } = request.context
-      void attemptWithin(aroundAttempt, attempt, {
+      void attemptWithin(steps, attempt, {
         make: () => {
           scope.remove(reject)
           const settled = this.#log.settled()
@@ -88,10 +94,10 @@ export class Attempt {
         },
         refuse: (error) => {
           scope.remove(reject)
-          resolve({ kind: 'refused', route, error })
-          return this.#log.refused(error)
+          resolve({ kind: 'refused', route, error, isOfRequest })
+          return this.#log.refused(error, { isOfRequest })
         },
-        onError: observer.onError,
+        onError: request.context.observer.onError,
       })
     })
   }
@@ -102,7 +108,7 @@ export class Attempt {
     } catch (thrown) {
       const error = toGatewayError(thrown)
       this.#log.refused(error)
-      return { kind: 'refused', route: this.route, error }
+      return { kind: 'refused', route: this.route, error, isOfRequest: false }
     }
     return this.#run()
   }

@@ -25,6 +25,7 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
   const { call, log, context, format } = request
   const { failures } = targets
   const verdict = targets.verdict()
+  if (verdict.refusalOfRequest) throw verdict.refusalOfRequest
   if (failures.length === 0 && isOfName(verdict.refusal)) throw verdict.refusal // no target could answer for such a name
   if (failures.every(({ failure }) => failure.lacksEndpoint)) {
     const own = await call.endpoint.operation.missing?.ownAnswer?.(call.body, format)

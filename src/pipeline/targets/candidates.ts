@@ -26,6 +26,8 @@ export interface Progress {
   readonly draining: Route[]
   /** What the first target was refused for whose format cannot carry the request, or that a step does not allow. */
   refusal: GatewayError | undefined
+  /** The error of the first target that the request may not use. */
+  barred: GatewayError | undefined
 }
 
 /** The target of a route. Its permit is taken at once, or every request of a burst would probe the same cooling target. */
@@ -34,11 +36,20 @@ export const targetOf = (route: Route, { context }: ModelRequest): Target => ({
   permit: context.health.begin(route.target),
 })
 
-/** Was it tried already, is it draining or cooling, or is its context window too small for the request? Adds the reason to the log. */
+/**
+ * May the request not use it, was it tried already, is it draining or cooling, or is its context window too small for the request? Adds the
+ * reason to the log.
+ */
 export function isPassedOver(route: Route, progress: Progress): boolean {
   const { request, tried, failures, cooling } = progress
   const { log, context } = request
   const { target } = route
+  const barred = log.targetRule?.(request, target)
+  if (barred) {
+    progress.barred ??= barred
+    log.skipped(route, 'refused')
+    return true
+  }
   if (isAmong(tried, target)) {
     const failed = failures.find((one) => isSame(one.route.target, target))
     if (failed) log.skipped(route, failed.failure.class)

@@ -25,6 +25,8 @@ export interface NoTarget {
   untried: Route | undefined
   /** The error of the first target whose format cannot carry the request, or that a step has refused. */
   refusal: GatewayError | undefined
+  /** What the request is refused for as a whole: by a step, or as it may use none of its targets. Nothing else is replied then. */
+  refusalOfRequest: GatewayError | undefined
   /** The targets that were passed over as they cool. */
   cooling: readonly CoolingTarget[]
   /** The routes that were passed over as their connections are draining. */
@@ -68,6 +70,7 @@ export class Targets {
   #paidFor: Route | undefined = undefined // by the retry budget, the latest
   #stop: Stop | undefined = undefined
   #isOver = false
+  #refusalOfRequest: GatewayError | undefined = undefined // by a step
   #untried: Route | undefined = undefined
 
   constructor(request: ModelRequest) {
@@ -80,6 +83,7 @@ export class Targets {
       cooling: [],
       draining: [],
       refusal: undefined,
+      barred: undefined,
     }
   }
 
@@ -133,6 +137,10 @@ export class Targets {
       this.#attempts -= 1
       if (this.#paidFor === route) this.#request.context.retryBudget.giveBack()
       this.#withdraw(route, outcome.error)
+      if (outcome.isOfRequest) {
+        this.#refusalOfRequest = outcome.error
+        this.#isOver = true
+      }
       return
     }
     const { failure } = outcome
@@ -166,8 +174,10 @@ export class Targets {
   }
 
   verdict(): NoTarget {
-    const { refusal, cooling, draining } = this.#progress
-    return { stop: this.#stop, untried: this.#untried, refusal, cooling, draining }
+    const { tried, refusal, barred, cooling, draining } = this.#progress
+    const isBarred = tried.length === 0 && !refusal && cooling.length === 0 && draining.length === 0
+    const refusalOfRequest = this.#refusalOfRequest ?? (isBarred ? barred : undefined)
+    return { stop: this.#stop, untried: this.#untried, refusal, refusalOfRequest, cooling, draining }
   }
 
   /** Neither this target nor a wait for it is of use to the request. */
@@ -229,9 +239,10 @@ export class Targets {
 
   /** Was there another target? */
   async #outOfAttempts(routes: FoundRoutes['routes']): Promise<undefined> {
-    const { tried } = this.#progress
+    const { tried, request } = this.#progress
+    const isOut = ({ target }: Route) => isAmong(tried, target) || request.log.targetRule?.(request, target)
     do this.#untried = this.#spares.shift() ?? (await routes.next()).value
-    while (this.#untried && isAmong(tried, this.#untried.target))
+    while (this.#untried && isOut(this.#untried))
     if (this.#untried) this.#stop = 'max-attempts'
   }
 }

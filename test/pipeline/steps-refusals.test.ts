@@ -1,0 +1,143 @@
+import { type ErrorCode, gatewayError } from '../../src/errors.ts'
+import type { RequestStep } from '../../src/pipeline/steps.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openWith } from './support/steps.ts'
+
+const test = suite('steps that refuse requests and targets')
+
+/** A step around requests that prepares each. */
+const preparing =
+  (prepare: (request: Parameters<RequestStep>[0]) => void): RequestStep =>
+  (request, next) => {
+    prepare(request)
+    return next()
+  }
+
+test('a step around an attempt refuses the whole request, for which no other target is tried or listed', async () => {
+  for (const path of ['/v1/chat/completions', '/v1/messages']) {
+    let attempts = 0
+    const { post, up, requests } = await openWith({
+      aroundAttempt: [
+        async (attempt) => {
+          attempts++
+          attempt.refuseRequest(gatewayError('RATE_LIMIT_EXCEEDED', { message: 'Later.' }))
+        },
+      ],
+    })
+    const reply = await post(path, { model: 'both', max_tokens: 9 })
+    assert.is(reply.status, 429)
+    assert.match(await reply.text(), 'Later.')
+    assert.equal([attempts, up.calls.length, reply.headers.get('x-signalbox-attempts')], [1, 0, null])
+    assert.equal(
+      requests.map(({ end, error, skipped }) => [end, error, skipped]),
+      [['refused', 'RATE_LIMIT_EXCEEDED', undefined]],
+    )
+  }
+})
+
+test('the refusal of the whole request comes before that of a target which was refused alone', async () => {
+  const { chat } = await openWith({
+    aroundAttempt: [
+      async (attempt) => {
+        if (attempt.target.provider.endsWith('one')) throw gatewayError('BUDGET_EXCEEDED', { message: 'Too dear.' })
+        attempt.refuseRequest(gatewayError('RATE_LIMIT_EXCEEDED', { message: 'Later.' }))
+      },
+    ],
+  })
+  const reply = await chat({})
+  assert.equal([reply.status, (await reply.json()).error.message], [429, 'Later.'])
+})
+
+test('a step around a request adds steps around its attempts alone', async () => {
+  const seen: string[] = []
+  let isFirst = true
+  const { chat } = await openWith({
+    aroundRequest: [
+      preparing(({ log }) => {
+        if (!isFirst) return
+        isFirst = false
+        log.aroundAttempt.push(async ({ target }, next) => {
+          const { outcome } = await next()
+          seen.push(`${target.provider.slice(18)} ${outcome}`)
+        })
+      }),
+    ],
+  })
+  assert.is((await chat({})).status, 200)
+  assert.is((await chat({})).status, 200)
+  assert.equal(seen, ['one server', 'two answered'])
+})
+
+test('a target that the request may not use is passed over, and the error is read where it may use none', async () => {
+  const { chat, post, up } = await openWith({
+    aroundRequest: [
+      preparing(({ log }) => {
+        log.targetRule = ({ call }, { provider }) =>
+          provider.endsWith('one') || call.model.startsWith('two')
+            ? gatewayError('MODEL_NOT_ALLOWED', { message: `Not ${provider}.` })
+            : undefined
+      }),
+    ],
+  })
+  const answered = await chat({})
+  assert.equal([answered.status, up.providers], [200, ['two']])
+  assert.match(answered.headers.get('x-signalbox-attempts') ?? '', /^openai-compatible-one\/m=skipped:refused/)
+  for (const model of ['one/m', 'two/m']) {
+    const refused = await chat({ model })
+    const { error } = await refused.json()
+    assert.equal([refused.status, error.code], [403, 'model_not_allowed'])
+    assert.match(error.message, `Not openai-compatible-${model.slice(0, 3)}.`)
+    const count = await post('/v1/messages/count_tokens', { model })
+    assert.is(count.status, 403, 'the own count of the gateway is refused as well')
+  }
+  assert.is(up.calls.length, 1)
+})
+
+test('a target that the request may not use does not count as one that was left untried', async () => {
+  const { chat, requests } = await openWith({
+    aroundRequest: [
+      preparing(({ log }) => {
+        log.targetRule = (_, { provider }) => (provider.endsWith('two') ? gatewayError('MODEL_NOT_ALLOWED') : undefined)
+      }),
+    ],
+  })
+  assert.is((await chat({})).status, 503)
+  assert.is(requests[0]?.stopped, undefined)
+})
+
+const codes: ReadonlyArray<[code: ErrorCode, status: number, openai: string, anthropic: string, google: string]> = [
+  ['BUDGET_EXCEEDED', 402, 'insufficient_quota', 'billing_error', 'FAILED_PRECONDITION'],
+  ['REQUEST_TOO_EXPENSIVE', 402, 'insufficient_quota', 'billing_error', 'FAILED_PRECONDITION'],
+  ['RATE_LIMIT_EXCEEDED', 429, 'rate_limit_error', 'rate_limit_error', 'RESOURCE_EXHAUSTED'],
+  ['MODEL_NOT_ALLOWED', 403, 'permission_error', 'permission_error', 'PERMISSION_DENIED'],
+]
+
+for (const [code, status, openai, anthropic, google] of codes)
+  test(`clients of each format read the code of ${code} where they look for it`, async () => {
+    const refusing: RequestStep = async () => {
+      throw gatewayError(code, { message: 'No.', headers: { 'retry-after': '7' } })
+    }
+    const { post } = await openWith({ aroundRequest: [refusing] })
+    const read = async (path: string) => {
+      const reply = await post(path, {})
+      assert.is(reply.status, status)
+      const again = status === 429 ? null : 'false'
+      assert.equal([reply.headers.get('retry-after'), reply.headers.get('x-should-retry')], ['7', again])
+      return reply.json()
+    }
+    const small = code.toLowerCase()
+    for (const path of ['/v1/chat/completions', '/v1/completions', '/v1/responses'])
+      assert.equal(await read(path), { error: { message: 'No.', type: openai, param: null, code: small } })
+    assert.equal(await read('/v1/messages'), {
+      type: 'error',
+      error: { type: anthropic, message: 'No.', code: small },
+      request_id: null,
+    })
+    const details = [
+      { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: small, domain: 'signalbox' },
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '7s' },
+    ]
+    assert.equal(await read('/v1beta/models/both:generateContent'), {
+      error: { code: status, message: 'No.', status: google, details },
+    })
+  })
