@@ -45,6 +45,8 @@ class SlotList<T> {
 export interface Work {
   /** The digest of the client key of the request, if it has one. */
   readonly keyDigest: string | undefined
+  /** The id of the group that the key belongs to. */
+  readonly keyGroup?: string | undefined
   cancel(reason: unknown): void
 }
 

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Health } from '../routing/health.ts'
 import { type HealthEntry, healthEntries, type TargetState, targetStates } from '../routing/health-entry.ts'
-import { KEYS } from '../store/collections.ts'
+import { GROUPS, KEYS } from '../store/collections.ts'
 import type { DamagedRecord } from '../store/stored-records.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import { anyObject, closed, parseInput } from './input.ts'
@@ -57,7 +57,7 @@ export interface ShownDamage extends DamagedRecord {
 export const damagedRecordInputs = { put: closed({ record: anyObject('must be an object') }) }
 
 export function createDamagedRecordOperations({ store }: { store: WritableStore }): DamagedRecordOperations<unknown> {
-  const { repair, keyring } = store
+  const { repair, keyring, knownGroups } = store
 
   const find = async (key: string) =>
     present(
@@ -65,8 +65,11 @@ export function createDamagedRecordOperations({ store }: { store: WritableStore 
       'Damaged record',
     )
 
-  /** Has the next request read the record, if it is that of a client key. */
-  const forgetKey = (key: string) => key.startsWith(KEYS) && keyring.forget(key.slice(KEYS.length))
+  /** Has the next request read the record, if it is that of a client key or of a group of keys. */
+  function forget(key: string) {
+    if (key.startsWith(KEYS)) keyring.forget(key.slice(KEYS.length))
+    else if (key.startsWith(GROUPS)) knownGroups.forget(decodeURIComponent(key.slice(GROUPS.length)))
+  }
 
   return {
     async get(key) {
@@ -80,13 +83,13 @@ export function createDamagedRecordOperations({ store }: { store: WritableStore 
     async put(key, input) {
       const { record } = parseInput(damagedRecordInputs.put, input)
       await find(key)
-      await repair.replace(key, record).finally(() => forgetKey(key))
+      await repair.replace(key, record).finally(() => forget(key))
       return { success: true }
     },
 
     async delete(key) {
       await find(key)
-      await repair.remove(key).finally(() => forgetKey(key))
+      await repair.remove(key).finally(() => forget(key))
       return { success: true }
     },
   }

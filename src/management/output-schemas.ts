@@ -27,15 +27,18 @@ export function shownSchema<const F extends RecordFields, const More extends v.O
 const shownEntries = (recordFields: RecordFields) =>
   Object.entries<RecordField>(recordFields).filter(([, { isShown }]) => isShown !== false)
 
-/** The schema of a `T` that has every field that is shown, and in those that are objects every member. */
-export function wholeSchema<T>(recordFields: RecordFields): ShownSchema<T> {
-  const schema: unknown = v.object(
-    mapped(Object.fromEntries(shownEntries(recordFields)), ({ shape }) =>
-      shape.type === 'object'
-        ? v.object(mapped(shape.fields, (member) => looseSchema(member.shape)))
-        : looseSchema(shape),
-    ),
-  )
+/**
+ * The schema of a `T` that has every field that is shown, and in those that are objects every member; but for the fields in `mayBeMissing`, which
+ * are as in `shownSchema`.
+ */
+export function wholeSchema<T>(recordFields: RecordFields, mayBeMissing: readonly (keyof T)[]): ShownSchema<T> {
+  const missing: readonly PropertyKey[] = mayBeMissing
+  const entries = shownEntries(recordFields).map(([name, { shape }]) => {
+    if (missing.includes(name)) return [name, v.exactOptional(looseSchema(shape))]
+    const isWhole = shape.type === 'object'
+    return [name, isWhole ? v.object(mapped(shape.fields, (member) => looseSchema(member.shape))) : looseSchema(shape)]
+  })
+  const schema: unknown = v.object(Object.fromEntries(entries))
   return schema as ShownSchema<T> // see `shownSchema`
 }
 

@@ -50,7 +50,7 @@ const { isActive: _, ...createdFields } = keyFields
 const newApiKey = shownSchema(createdFields)
 const oneApiKey = v.object({ key: apiKey })
 
-const settings = wholeSchema<Settings>(settingsFields)
+const settings = wholeSchema<Settings>(settingsFields, ['limits', 'unpriced', 'whenStoreIsAway', 'usage'])
 
 const combo = shownSchema(comboFields)
 const changedCombo = shownSchema(comboFields, warnings)

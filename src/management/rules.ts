@@ -22,7 +22,8 @@ export function changedRules(rules: RequestRules | undefined, change: RulesChang
   return Object.keys(next).length > 0 ? next : undefined
 }
 
-function merged<T extends object>(stored: Partial<T> | undefined, change: ChangedMembers<T> | null | undefined) {
+/** The members of an object after a change; `undefined` when none are left. */
+export function merged<T extends object>(stored: Partial<T> | undefined, change: ChangedMembers<T> | null | undefined) {
   if (change === null) return undefined
   const members = Object.entries({ ...stored, ...change }).filter(([, value]) => value !== null)
   return members.length > 0 ? (Object.fromEntries(members) as Partial<T>) : undefined // the nulls are gone

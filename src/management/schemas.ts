@@ -108,7 +108,7 @@ export function givenSchema(shape: Shape): v.GenericSchema {
     case 'flag':
       return fields.flag
     case 'time':
-      return givenTime
+      return shape.isExact ? givenMoment : givenTime
     case 'number':
       return numberSchema(shape)
     case 'choice':
@@ -129,6 +129,11 @@ export function givenSchema(shape: Shape): v.GenericSchema {
 const givenTime = v.pipe(
   textSchema({ type: 'text', most: 40 }),
   v.check((text) => !Number.isNaN(Date.parse(text)), 'must be a date in ISO 8601'),
+)
+
+const givenMoment = v.pipe(
+  textSchema({ type: 'text', most: 40 }),
+  v.isoTimestamp('must be a time in ISO 8601 with its zone, such as "2027-01-31T00:00:00Z"'),
 )
 
 function textSchema({
@@ -177,6 +182,7 @@ const choiceRefusals: Readonly<Record<RefusedChoice, string>> = {
 const listItems: Readonly<Record<ListItems, { says: string; tooMany(most: number): string }>> = {
   modelIds: { says: 'must be a list of model ids', tooMany: (most) => `must not hold more than ${most} ids` },
   models: { says: 'must be a list of model names', tooMany: (most) => `must not name more than ${most} models` },
+  kinds: { says: 'must be a list of kinds', tooMany: (most) => `must not name more than ${most} kinds` },
 }
 
 /** Texts with rules of their own. */
@@ -218,7 +224,7 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
 function numberSchema({ least, above, most, isWhole }: NumberShape): v.GenericSchema<number> {
   const says = isWhole
     ? `must be a whole number from ${least} to ${most}`
-    : `must be a number${above === undefined ? '' : ` above ${above} and up to ${most}`}`
+    : `must be a number${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
   return piped(v.number(says), [
     ...(isWhole ? [v.integer<number, string>(says)] : [v.finite<number, string>(says)]),
     ...(least === undefined ? [] : [v.minValue<number, number, string>(least, says)]),
@@ -227,10 +233,13 @@ function numberSchema({ least, above, most, isWhole }: NumberShape): v.GenericSc
   ])
 }
 
-function listSchema({ most, items }: ListShape, item: v.GenericSchema) {
+function listSchema({ most, items, isFilled }: ListShape, item: v.GenericSchema) {
   const { says, tooMany } = listItems[items]
-  return v.pipe(v.array(item, says), v.maxLength(most, tooMany(most)))
+  const schema = v.pipe(v.array(item, says), v.maxLength(most, tooMany(most)))
+  return isFilled ? v.pipe(schema, v.minLength(1, EMPTY)) : schema
 }
+
+const EMPTY = 'must not be empty; send null, or leave it out, for no restriction'
 
 function mapSchema({ name, of, most }: MapShape) {
   return v.pipe(
@@ -255,8 +264,15 @@ const namesOf = (shape: Shape) => ({
   ...(shape.type === 'text' && shape.most !== undefined && { maxLength: shape.most }),
 })
 
-function objectSchema({ fields: members, rules }: ObjectShape): v.GenericSchema {
+function objectSchema({ fields: members, isFilled, rules }: ObjectShape): v.GenericSchema {
   const schema = closed(mapped(members, ({ shape, isOptional }) => optionalIf(isOptional, givenSchema(shape))))
+  if (isFilled)
+    return v.pipe(
+      noList(),
+      schema,
+      v.check((value) => Object.keys(value).length > 0, EMPTY),
+      v.metadata({ minProperties: 1 }),
+    )
   return rules === 'cooldowns'
     ? v.pipe(noList(), schema, v.check(haveCooldowns, 'must not have a "cooldownMs" above its "maxCooldownMs"'))
     : v.pipe(noList(), schema)

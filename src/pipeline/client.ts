@@ -48,6 +48,10 @@ export class Client {
     return this.key?.digest
   }
 
+  get keyGroup(): string | undefined {
+    return this.key?.group?.id
+  }
+
   /** Does it have a time-out of its own? */
   get isTimed(): boolean {
     return this.#cancelTimeout !== undefined

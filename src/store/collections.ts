@@ -1,6 +1,7 @@
 import type { comboFields } from '../types/records/combos.ts'
 import type { connectionFields } from '../types/records/connections.ts'
 import type { StoredOf } from '../types/records/fields.ts'
+import type { groupFields } from '../types/records/groups.ts'
 import type { keyFields } from '../types/records/keys.ts'
 import type { aliasFields, providerFields } from '../types/records/models.ts'
 
@@ -9,6 +10,7 @@ import type { aliasFields, providerFields } from '../types/records/models.ts'
 export const SETTINGS = 'settings'
 export const VAULT = 'vault'
 export const KEYS = 'keys/'
+export const GROUPS = 'groups/'
 export const CONNECTIONS = 'connections/'
 export const COMBOS = 'combos/'
 export const CUSTOM_MODELS = 'custom-models/'
@@ -19,6 +21,9 @@ export const CLOUD_IDENTITIES = 'cloud/identity'
 
 /** A stored client key, under the digest of its value; the value itself is encrypted. */
 export interface KeyRecord extends StoredOf<typeof keyFields> {}
+
+/** A stored group of keys, under its id. */
+export interface GroupRecord extends StoredOf<typeof groupFields> {}
 
 /** A stored connection, with its credential encrypted for where it is sent. */
 export interface ConnectionRecord extends StoredOf<typeof connectionFields> {}

@@ -6,12 +6,25 @@ import type { ApiKey, Clock } from '../types.ts'
 import type { Freshness } from './cached.ts'
 import { isClientKey } from './client-key.ts'
 import { KEYS, type KeyRecord } from './collections.ts'
+import { type KnownGroups, type PresentedGroup, pausedGroup, withoutGroup } from './known-groups.ts'
 import type { Records } from './records.ts'
 import { isAway, type Patience, RETRY_AFTER_MS, type Rereading } from './storage-access.ts'
 import { isProvenKey, type Vault } from './vault.ts'
 
 /** The parts of a client key that a request sees. */
-export type PresentedKey = Pick<ApiKey, 'id' | 'name' | 'isActive'> & { digest: string }
+export interface PresentedKey extends OwnParts {
+  /** The group that it belongs to. */
+  group?: PresentedGroup
+}
+
+type OwnParts = Pick<ApiKey, 'id' | 'name' | 'isActive' | 'expiresAt' | 'models' | 'kinds' | 'limits' | 'metadata'> & {
+  digest: string
+}
+
+/** A key as its own record has it. */
+interface ReadKey extends OwnParts {
+  groupId?: string
+}
 
 /** Finds the client key of a credential. */
 export interface Keyring {
@@ -24,6 +37,8 @@ export interface Keyring {
   refusalOf(digest: string): Promise<GatewayError | undefined>
   /** Calls back with the digest of each key that has changed, here or elsewhere. */
   onChange(listener: (digest: string) => void): void
+  /** Calls back with the id of each group of keys that has changed, here or elsewhere. */
+  onGroupChange(listener: (id: string) => void): void
 }
 
 /** How a keyring learns of the changes that this gateway makes. */
@@ -46,7 +61,7 @@ interface KeyLookUp {
 /** A key that was looked up, by its credential. */
 interface KnownKey {
   digest: string
-  key: PresentedKey
+  key: ReadKey
   /** Epoch ms. */
   readAt: number
   /** May it have changed? */
@@ -57,7 +72,7 @@ interface KnownKey {
   changedAt?: number
   /** Until then a storage that was away is not asked again; epoch ms. */
   retryAt: number
-  rereading?: Rereading<PresentedKey | undefined> | undefined
+  rereading?: Rereading<ReadKey | undefined> | undefined
 }
 
 /**
@@ -67,16 +82,18 @@ interface KnownKey {
  */
 export function createKeyring(deps: {
   records: Records<KeyRecord>
+  groups: KnownGroups
   vault: () => Promise<Vault>
   freshness: Freshness
   patience: Patience
   clock: Clock
 }): Keyring & KeyChanges {
-  const { records, vault, freshness, patience, clock } = deps
+  const { records, groups, vault, freshness, patience, clock } = deps
   const known = new Map<string, KnownKey>()
   const credentials = new Map<string, string>() // credential by digest
   const listeners: Array<(digest: string) => void> = []
   const lookUps = new Set<KeyLookUp>()
+  const withGroups = new WeakMap<ReadKey, PresentedKey>() // the latest that was made of each key and its group
 
   freshness.onChange((storageKey) => {
     if (storageKey.startsWith(KEYS)) changedElsewhere(storageKey.slice(KEYS.length))
@@ -118,7 +135,7 @@ export function createKeyring(deps: {
     expire(digest, clock.now() - changedAt < ECHO_MS ? {} : { isChanged: true })
   }
 
-  function lookAgain(credential: string, entry: KnownKey): Rereading<PresentedKey | undefined> {
+  function lookAgain(credential: string, entry: KnownKey): Rereading<ReadKey | undefined> {
     const work = lookUp(credential, entry.digest)
     work
       .catch((error: unknown) => {
@@ -160,30 +177,62 @@ export function createKeyring(deps: {
     credentials.set(entry.digest, credential)
   }
 
+  /** The key with its group. Throws `STORAGE_FAILED` when that does not exist. */
+  async function inGroup(key: ReadKey, groupId: string): Promise<PresentedKey> {
+    const group = await groups.find(groupId)
+    if (!group) throw withoutGroup(key, groupId)
+    const made = withGroups.get(key)
+    if (made?.group === group) return made
+    const { groupId: _, ...own } = key
+    const next = { ...own, group }
+    withGroups.set(key, next)
+    return next
+  }
+
+  /** A key that is not in memory, or may have changed. */
+  async function readAgain(credential: string, entry: KnownKey | undefined): Promise<ReadKey | undefined> {
+    if (!entry) return isClientKey(credential) ? lookUp(credential) : undefined
+    entry.rereading ??= lookAgain(credential, entry)
+    return patience.readOrKept(entry.rereading, entry.key)
+  }
+
   return {
     forget,
     changed,
     mayHaveChanged: (digest) => expire(digest),
     onChange: (listener) => void listeners.push(listener),
+    onGroupChange: (listener) => groups.onChange(listener),
     async refusalOf(digest) {
       const record = await records.get(digest)
       if (!record) return gatewayError('KEY_UNKNOWN', { message: 'This API key has been deleted.' })
       if (!(await isProvenKey(await vault(), digest, record))) return unproven(record)
-      return record.isActive === false ? gatewayError('KEY_PAUSED') : undefined
+      if (record.isActive === false) return gatewayError('KEY_PAUSED')
+      if (record.group === undefined) return undefined
+      const group = await groups.read(record.group)
+      if (!group) return withoutGroup(record, record.group)
+      return group.isActive === false ? pausedGroup() : undefined
     },
     async find(credential) {
       const entry = known.get(credential)
-      if (!entry) return isClientKey(credential) ? lookUp(credential) : undefined
-      if (!entry.isExpired && freshness.isFresh(entry.readAt)) return entry.key
-      if (clock.now() < entry.retryAt) return entry.key
-      entry.rereading ??= lookAgain(credential, entry)
-      return patience.readOrKept(entry.rereading, entry.key)
+      const isUsable = entry && ((!entry.isExpired && freshness.isFresh(entry.readAt)) || clock.now() < entry.retryAt)
+      const key = isUsable ? entry.key : await readAgain(credential, entry)
+      return key?.groupId === undefined ? key : inGroup(key, key.groupId)
     },
   }
 }
 
-const presented = (digest: string, { id, name, isActive }: KeyRecord): PresentedKey =>
-  isActive === undefined ? { id, name, digest } : { id, name, isActive, digest }
+function presented(digest: string, record: KeyRecord): ReadKey {
+  const { id, name, isActive, expiresAt, models, kinds, limits, metadata, group } = record
+  const key: ReadKey = { id, name, digest }
+  if (isActive !== undefined) key.isActive = isActive
+  if (expiresAt !== undefined) key.expiresAt = expiresAt
+  if (models !== undefined) key.models = models
+  if (kinds !== undefined) key.kinds = kinds
+  if (limits !== undefined) key.limits = limits
+  if (metadata !== undefined) key.metadata = metadata
+  if (group !== undefined) key.groupId = group
+  return key
+}
 
 const unproven = ({ id, name }: KeyRecord) =>
   gatewayError('STORAGE_FAILED', {
@@ -207,11 +256,11 @@ export interface KeyWatch {
 }
 
 /**
- * Ends the requests under way of a key that is paused or deleted, here or elsewhere: at once when a storage with `watch` reports the change;
+ * Ends the requests under way of a key that is paused or deleted, or whose group is, here or elsewhere: at once when a storage with `watch` reports the change;
  * with any other storage their keys are read again every `maxAgeMs`. While the storage cannot be read, the requests go on.
  */
 export function createKeyWatch(deps: {
-  keyring: Pick<Keyring, 'refusalOf' | 'onChange'>
+  keyring: Pick<Keyring, 'refusalOf' | 'onChange' | 'onGroupChange'>
   inFlight: InFlight
   clock: Clock
   maxAgeMs: number
@@ -240,6 +289,10 @@ export function createKeyWatch(deps: {
   }
 
   keyring.onChange((digest) => void check(digest))
+  keyring.onGroupChange((id) => {
+    const ofGroup = inFlight.values().filter(({ keyGroup }) => keyGroup === id)
+    for (const digest of new Set(ofGroup.flatMap(({ keyDigest }) => keyDigest ?? []))) void check(digest)
+  })
 
   return {
     begun() {

@@ -2,7 +2,15 @@ import { gatewayError } from '../errors.ts'
 import { encodeUtf8, fromBase64, randomBytes, toBase64 } from '../lib/bytes.ts'
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Logger, Storage, Stored } from '../types.ts'
-import { CLOUD_IDENTITIES, type ConnectionRecord, KEYS, type KeyRecord, SETTINGS, VAULT } from './collections.ts'
+import {
+  CLOUD_IDENTITIES,
+  type ConnectionRecord,
+  type GroupRecord,
+  KEYS,
+  type KeyRecord,
+  SETTINGS,
+  VAULT,
+} from './collections.ts'
 import { overStored, recordKinds } from './readings.ts'
 import { signedSettings } from './settings.ts'
 import { failedTo, retryLostRace } from './storage-access.ts'
@@ -13,10 +21,12 @@ import {
   decrypt,
   encrypt,
   formerPlaceOfApiKey,
+  isProvenGroup,
   isProvenKey,
   placeOfApiKey,
   placeOfIdentity,
   placeOfKey,
+  provenGroup,
   provenKey,
   VAULT_KEY_BYTES,
   type Vault,
@@ -247,6 +257,9 @@ async function reseal(storage: Storage, former: Vault, vault: Vault): Promise<vo
     const next = sealedKey === undefined ? undefined : { ...record, sealedKey }
     return (await isProvenKey(former, digest, record)) ? provenKey(vault, digest, next ?? record) : next
   })
+  await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>
+    (await isProvenGroup(former, id, record)) ? provenGroup(vault, id, record) : undefined,
+  )
   await rewriteAll<ConnectionRecord>(storage, recordKinds.connections, async (record) => {
     if (typeof record.sealedApiKey !== 'string') return undefined
     const sealedApiKey = await resealed(placeOfApiKey(record), record.sealedApiKey)

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import { comboFields } from '../types/records/combos.ts'
 import { connectionFields } from '../types/records/connections.ts'
 import type { RecordField, RecordFields } from '../types/records/fields.ts'
+import { groupFields } from '../types/records/groups.ts'
 import { keyFields } from '../types/records/keys.ts'
 import { aliasFields, customModelFields, providerFields } from '../types/records/models.ts'
 import { ruleMembers } from '../types/records/rules.ts'
@@ -17,6 +18,8 @@ import {
   type ComboRecord,
   type ConnectionRecord,
   CUSTOM_MODELS,
+  GROUPS,
+  type GroupRecord,
   KEYS,
   type KeyRecord,
   PROVIDERS,
@@ -165,6 +168,7 @@ const readCombo = readerOf<ComboRecord>(comboFields)
 /** Every kind of records: the prefix of its storage keys, and how it is read. */
 export const recordKinds = {
   keys: { prefix: KEYS, read: readerOf<KeyRecord>(keyFields) },
+  groups: { prefix: GROUPS, read: readerOf<GroupRecord>(groupFields) },
   connections: { prefix: CONNECTIONS, read: readerOf<ConnectionRecord>(connectionFields) },
   combos: {
     prefix: COMBOS,

@@ -16,8 +16,11 @@ export interface WritableSettings extends SettingsStore {
    * Merges the patch for the stored settings into them, again when another writer was faster. Settings that are not as a gateway wrote them
    * are replaced by their reading and the patch, which must name `requireApiKey` then: rejects with `STORAGE_FAILED` otherwise.
    */
-  update(patchFor: (stored: StoredSettings) => Partial<StoredSettings>): Promise<StoredSettings>
+  update(patchFor: (stored: StoredSettings) => SettingsPatch): Promise<StoredSettings>
 }
+
+/** What changes of the stored settings; `undefined` removes. */
+export type SettingsPatch = { [Name in keyof StoredSettings]?: StoredSettings[Name] | undefined }
 
 export function writableSettings(settings: SettingsStore): WritableSettings {
   const { storage, vault, load, expire, replace } = settings.source
@@ -40,8 +43,9 @@ export function writableSettings(settings: SettingsStore): WritableSettings {
         })
         const writing = storage.set(SETTINGS, value, { ifVersion: version }).catch(failedTo('write', SETTINGS))
         if ((await writing.finally(expire)) === false) return false
-        replace(settingsIn(parseSettings(value) ?? {}))
-        return { ...stored, ...patch }
+        const written = settingsIn(parseSettings(value) ?? {})
+        replace(written)
+        return written
       }),
   }
 }

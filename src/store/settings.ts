@@ -24,7 +24,8 @@ export interface StoredSettings extends Omit<Settings, keyof RequestRules> {
 export interface SettingsStore {
   /**
    * Those that are not as a gateway wrote them (vault.ts) are read as requiring a key, with cloud mode off. Rejects with `STORAGE_FAILED`
-   * when they are missing in a storage that has had some, or cannot be read; model requests are refused then.
+   * when they are missing in a storage that has had some, cannot be read, or are not as a gateway wrote them and may have had limits; model
+   * requests are refused then.
    */
   read(): Promise<StoredSettings>
   /** Could cloud mode be on? Reads one record at most, and opens no vault: `read` decides. Rejects as `read` does. */
@@ -74,7 +75,7 @@ export function createSettingsStore(deps: {
 
   const cached = createCached(async () => {
     const { members, isProven } = await load()
-    if (!members) throw changedElsewhere()
+    if (!members || (!isProven && mayHaveLimits(members))) throw changedElsewhere()
     const problems = isProven ? readSettings(members).problems : [UNPROVEN]
     damage.saw(SETTINGS, problems.length > 0 ? problems.join('; ') : undefined)
     return isProven ? settingsIn(members) : shut(members)
@@ -127,15 +128,22 @@ export function parseSettings(text: string): JsonObject | undefined {
 /** The settings in what is stored. A damaged value must not admit clients without a key (src/rules.md, Client keys). */
 export const settingsIn = (members: JsonObject): StoredSettings => settingsBy(members, readSettings(members).record)
 
-/** Settings that are not as a gateway wrote them: of what they say, what guards nothing; the rest as though it could not be read. */
+/**
+ * Settings that are not as a gateway wrote them: whom they let in, as though it could not be read; the rest as it stands. Those with limits are
+ * not used so, and mended alone.
+ */
 export const shut = (members: JsonObject): StoredSettings =>
   settingsBy(members, { ...readSettings(members).record, ...SHUT })
 
 const fields: RecordFields = settingsFields
 
 const SHUT = Object.fromEntries(
-  Object.entries(fields).flatMap(([name, { guard, readAs }]) => (guard === undefined ? [] : [[name, readAs]])),
+  Object.entries(fields).flatMap(([name, { guard, readAs }]) => (guard === 1 ? [[name, readAs]] : [])),
 )
+
+/** Do settings say, or did they, what may be used at most? What they say while they are not proven must not take the place of that. */
+const mayHaveLimits = ({ mac, ...members }: JsonObject): boolean =>
+  (typeof mac === 'string' && /^\d+:/.test(mac)) || Object.keys(members).some((name) => (fields[name]?.guard ?? 1) > 1)
 
 /** Of the members as they are read, those that are known. */
 function settingsBy(members: JsonObject, read: JsonObject): StoredSettings {

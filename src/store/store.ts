@@ -5,11 +5,13 @@ import {
   type AliasRecord,
   type ComboRecord,
   type ConnectionRecord,
+  type GroupRecord,
   type KeyRecord,
   type ProviderRecord,
   VAULT,
 } from './collections.ts'
 import { createKeyring, type KeyChanges, type Keyring } from './keyring.ts'
+import { KnownGroups } from './known-groups.ts'
 import { openVault, type Secret } from './open-vault.ts'
 import { recordKinds } from './readings.ts'
 import { createRecords, type Records } from './records.ts'
@@ -25,6 +27,8 @@ export interface Store {
   settings: SettingsStore
   /** By digest of the key's value. */
   keys: Records<KeyRecord>
+  /** Groups of keys, by id. */
+  groups: Records<GroupRecord>
   /** By id. */
   connections: Records<ConnectionRecord>
   /** By name, which is unique therefore. */
@@ -36,6 +40,8 @@ export interface Store {
   /** By provider id. */
   providers: Records<ProviderRecord>
   keyring: Keyring & KeyChanges
+  /** The groups of keys as requests read them. */
+  knownGroups: KnownGroups
   /** With a time-out for each operation. */
   storage: Storage
   /** Which records cannot be read as they stand. */
@@ -79,22 +85,26 @@ export function createStore(options: StoreOptions): Store {
   const keys = createRecords<KeyRecord>(recordKinds.keys, sealed)
 
   const settings = createSettingsStore({ ...deps, vault })
+  const groups = createRecords<GroupRecord>(recordKinds.groups, sealed)
   const connections = createRecords<ConnectionRecord>(recordKinds.connections, sealed)
   const combos = createCombos(createRecords<ComboRecord>(recordKinds.combos, deps))
   const customModels = createRecords<CustomModel>(recordKinds.customModels, deps)
   const aliases = createRecords<AliasRecord>(recordKinds.aliases, deps)
   const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
-  const keyring = createKeyring({ ...deps, records: keys, vault })
+  const knownGroups = new KnownGroups({ ...deps, records: groups, vault })
+  const keyring = createKeyring({ ...deps, records: keys, groups: knownGroups, vault })
 
   return {
     settings,
     keys,
+    groups,
     connections,
     combos,
     customModels,
     aliases,
     providers,
     keyring,
+    knownGroups,
     storage,
     damage,
     vault,

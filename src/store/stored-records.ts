@@ -116,7 +116,8 @@ export function openRecord<T>(key: string, text: string, { prefix, read }: Recor
 
 const passedOver = (why: string) => ({ problem: `${why}, and is passed over` })
 
-function idOf(encoded: string): string | undefined {
+/** The id in the rest of a storage key; `undefined` when no release writes such a key. */
+export function idOf(encoded: string): string | undefined {
   try {
     return decodeURIComponent(encoded)
   } catch {

@@ -1,8 +1,9 @@
 import { gatewayError } from '../errors.ts'
 import { decodeUtf8, encodeUtf8, fromBase64, randomBytes, toBase64, toHex } from '../lib/bytes.ts'
+import { groupFields } from '../types/records/groups.ts'
 import { keyFields } from '../types/records/keys.ts'
 import { settingsFields } from '../types/records/settings.ts'
-import type { KeyRecord } from './collections.ts'
+import type { GroupRecord, KeyRecord } from './collections.ts'
 import { createProofs } from './proofs.ts'
 
 /** Encrypts ("seals") credentials at rest, and computes the digests by which client keys are looked up. */
@@ -147,6 +148,16 @@ export async function provenKey(vault: Vault, digest: string, record: KeyRecord)
 
 export const isProvenKey = (vault: Vault, digest: string, record: KeyRecord): Promise<boolean> =>
   keyProofs.areRight(vault, placeOf('keys', digest), record, record.mac)
+
+const groupProofs = createProofs<GroupRecord>(groupFields)
+
+/** A group's record with the proof of its guarded fields under this id. */
+export async function provenGroup(vault: Vault, id: string, record: GroupRecord): Promise<GroupRecord> {
+  return { ...record, mac: await groupProofs.of(vault, placeOf('groups', id), record) }
+}
+
+export const isProvenGroup = (vault: Vault, id: string, record: GroupRecord): Promise<boolean> =>
+  groupProofs.areRight(vault, placeOf('groups', id), record, record.mac)
 
 const settingsProofs = createProofs<object>(settingsFields)
 

@@ -3,21 +3,29 @@ import { startDeadline } from '../lib/deadline.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { createMutex, type Mutex } from '../lib/promises.ts'
 import type { Clock, CustomModel, Storage } from '../types.ts'
-import type { AliasRecord, ComboRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './collections.ts'
-import type { KeyChanges } from './keyring.ts'
+import type {
+  AliasRecord,
+  ComboRecord,
+  ConnectionRecord,
+  GroupRecord,
+  KeyRecord,
+  ProviderRecord,
+} from './collections.ts'
 import { recordKinds } from './readings.ts'
 import { type WritableRecords, writableRecords } from './record-writes.ts'
 import { createRepair, type Repair } from './repair.ts'
 import { type WritableSettings, writableSettings } from './settings-writes.ts'
 import { failedTo } from './storage-access.ts'
 import { openApiKey, type Store } from './store.ts'
-import { openRecord } from './stored-records.ts'
-import { isProvenKey, provenKey, type Vault } from './vault.ts'
+import { openRecord, type RecordKind } from './stored-records.ts'
+import { isProvenGroup, isProvenKey, provenGroup, provenKey } from './vault.ts'
 
 /** The store with all that changes it. Only management has one, so that requests load none of this. */
 export interface WritableStore extends Store {
   /** Each is written with its proof, and the keyring follows each change. */
   keys: WritableRecords<KeyRecord>
+  /** The same for groups of keys. */
+  groups: WritableRecords<GroupRecord>
   settings: WritableSettings
   connections: WritableRecords<ConnectionRecord>
   combos: WritableRecords<ComboRecord>
@@ -26,6 +34,8 @@ export interface WritableStore extends Store {
   providers: WritableRecords<ProviderRecord>
   /** Is the record of a key as a gateway with this secret wrote it? */
   isProvenKey(digest: string, record: KeyRecord): Promise<boolean>
+  /** The same for the record of a group. */
+  isProvenGroup(id: string, record: GroupRecord): Promise<boolean>
   /** The records that cannot be read as they stand. */
   repair: Repair
   /** Runs work alone among all gateways on the storage. */
@@ -42,7 +52,19 @@ export function createWritableStore(store: Store, clock: Clock): WritableStore {
 }
 
 function makeWritableStore(store: Store, clock: Clock): WritableStore {
-  const { storage, damage, settings, keys, connections, combos, customModels, aliases, providers, vault } = store
+  const { storage, damage, settings, keys, groups, connections, combos, customModels, aliases, providers, vault } =
+    store
+  const { keyring, knownGroups } = store
+  const keyProof: Proven<KeyRecord> = {
+    kind: recordKinds.keys,
+    prove: async (digest, record) => provenKey(await vault(), digest, record),
+    follow: keyring,
+  }
+  const groupProof: Proven<GroupRecord> = {
+    kind: recordKinds.groups,
+    prove: async (id, record) => provenGroup(await vault(), id, record),
+    follow: knownGroups,
+  }
   const repair = createRepair({
     storage,
     damage,
@@ -52,9 +74,16 @@ function makeWritableStore(store: Store, clock: Clock): WritableStore {
       {
         kind: recordKinds.keys,
         records: keys,
-        complete: (key, record) => proven(key, record, vault),
+        complete: (key, record) => proven(key, record, keyProof),
         problemOf: async (digest, record) =>
           (await isProvenKey(await vault(), digest, record as KeyRecord)) ? undefined : UNPROVEN, // of this kind
+      },
+      {
+        kind: recordKinds.groups,
+        records: groups,
+        complete: (key, record) => proven(key, record, groupProof),
+        problemOf: async (id, record) =>
+          (await isProvenGroup(await vault(), id, record as GroupRecord)) ? undefined : UNPROVEN_GROUP, // of this kind
       },
       {
         kind: recordKinds.connections,
@@ -75,54 +104,64 @@ function makeWritableStore(store: Store, clock: Clock): WritableStore {
   return {
     ...store,
     settings: writableSettings(settings),
-    keys: withProofs(writableRecords(keys), store),
+    keys: withProofs(writableRecords(keys), keyProof),
+    groups: withProofs(writableRecords(groups), groupProof),
     connections: writableRecords(connections),
     combos: writableRecords(combos),
     customModels: writableRecords(customModels),
     aliases: writableRecords(aliases),
     providers: writableRecords(providers),
     isProvenKey: async (digest, record) => isProvenKey(await vault(), digest, record),
+    isProvenGroup: async (id, record) => isProvenGroup(await vault(), id, record),
     repair,
     alone: createAlone({ storage, clock }),
   }
 }
 
 const UNPROVEN = 'was not written by a gateway with this secret, and the key is refused: pause, resume or delete it'
+const UNPROVEN_GROUP =
+  'was not written by a gateway with this secret, and its keys are refused: pause, resume or delete it'
 const UNOPENED = 'has a credential that cannot be opened. Give the connection its "apiKey" again'
 
-/** A key's record with its proof, if it can be read at all. */
-async function proven(key: string, record: JsonObject, vault: () => Promise<Vault>): Promise<JsonObject> {
-  const { entry } = openRecord(key, JSON.stringify({ order: 0, record }), recordKinds.keys)
-  return entry ? { ...record, mac: (await provenKey(await vault(), entry.id, entry.record)).mac } : record
+/** A kind of records of which each has a proof, and what requests know of them. */
+interface Proven<T> {
+  kind: RecordKind<T>
+  prove(id: string, record: T): Promise<T>
+  /** What must hear of each change. */
+  follow: { forget(id: string): void; changed(id: string, record: T): void; mayHaveChanged(id: string): void }
 }
 
-/** The records of keys, each written with its proof, and with its change made known to the keyring. */
-function withProofs(
-  keys: WritableRecords<KeyRecord>,
-  { vault, keyring }: { vault: () => Promise<Vault>; keyring: KeyChanges },
-): WritableRecords<KeyRecord> {
-  const prove = async (digest: string, record: KeyRecord) => provenKey(await vault(), digest, record)
+/** A record with its proof, if it can be read at all. */
+async function proven<T extends { mac?: string }>(
+  key: string,
+  record: JsonObject,
+  { kind, prove }: Proven<T>,
+): Promise<JsonObject> {
+  const { entry } = openRecord(key, JSON.stringify({ order: 0, record }), kind)
+  return entry ? { ...record, mac: (await prove(entry.id, entry.record)).mac } : record
+}
 
+/** Records that are each written with their proof, and with their change made known to what requests know of them. */
+function withProofs<T>(records: WritableRecords<T>, { prove, follow }: Proven<T>): WritableRecords<T> {
   return {
-    ...keys,
-    insert: async (digest, record, order) =>
-      keys.insert(digest, await prove(digest, record), order).finally(() => keyring.forget(digest)),
-    async update(digest, change) {
-      const updating = keys.update(digest, async (current, version) => {
+    ...records,
+    insert: async (id, record, order) =>
+      records.insert(id, await prove(id, record), order).finally(() => follow.forget(id)),
+    async update(id, change) {
+      const updating = records.update(id, async (current, version) => {
         const next = await change(current, version)
-        return next && prove(digest, next)
+        return next && prove(id, next)
       })
       const updated = await updating.catch((error: unknown) => {
-        keyring.mayHaveChanged(digest)
+        follow.mayHaveChanged(id)
         throw error
       })
-      if (updated) keyring.changed(digest, updated)
-      else keyring.forget(digest)
+      if (updated) follow.changed(id, updated)
+      else follow.forget(id)
       return updated
     },
-    upsert: async (digest, record) =>
-      keys.upsert(digest, await prove(digest, record)).finally(() => keyring.forget(digest)),
-    remove: (digest, onlyIf) => keys.remove(digest, onlyIf).finally(() => keyring.forget(digest)),
+    upsert: async (id, record) => records.upsert(id, await prove(id, record)).finally(() => follow.forget(id)),
+    remove: (id, onlyIf) => records.remove(id, onlyIf).finally(() => follow.forget(id)),
   }
 }
 

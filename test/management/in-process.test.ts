@@ -60,7 +60,10 @@ test('gateway.api validates as over HTTP, and rejects with an error that has a c
     invalid('Unknown field "nam". Did you mean "name"?'),
   )
   for (const input of [undefined, null, 'a', [], 5]) {
-    assert.equal(await errorOf(api.keys.create(untyped(input))), invalid('Send an object with "name", "metadata".'))
+    assert.equal(
+      await errorOf(api.keys.create(untyped(input))),
+      invalid('Send an object with "name", "metadata", "expiresAt", "models", "kinds", "group", "limits".'),
+    )
   }
   assert.equal(await errorOf(api.combos.create(untyped({ name: 'a b', models: ['x'] }))), {
     code: 'NAME_INVALID',

@@ -35,8 +35,14 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ name: 'a\u0000b' }, '"name" must not hold control characters'],
   [{ name: 'a\ud800' }, '"name" must not hold control characters'],
   [{ nam: 'a' }, 'Unknown field "nam". Did you mean "name"?'],
-  [{ name: 'a', isAdmin: true }, 'Unknown field "isAdmin". Known: "name", "metadata".'],
-  [{ name: 'a', key: 'sbx_mine' }, 'Unknown field "key". Known: "name", "metadata".'],
+  [
+    { name: 'a', isAdmin: true },
+    'Unknown field "isAdmin". Known: "name", "metadata", "expiresAt", "models", "kinds", "group", "limits".',
+  ],
+  [
+    { name: 'a', key: 'sbx_mine' },
+    'Unknown field "key". Known: "name", "metadata", "expiresAt", "models", "kinds", "group", "limits".',
+  ],
 ]
 for (const [body, error] of refusals) {
   test(`creating with ${JSON.stringify(body).slice(0, 40)} is refused: ${error}`, async () => {
@@ -64,8 +70,14 @@ const badChanges: Array<[body: unknown, error: string]> = [
   [{ isActive: null }, '"isActive" must be true or false'],
   [{ isActive: 0 }, '"isActive" must be true or false'],
   [{ name: ' ' }, '"name" must not be blank'],
-  [{ isActive: false, key: 'x' }, 'Unknown field "key". Known: "name", "isActive", "metadata".'],
-  [{ isActive: false, constructor: 1 }, 'Unknown field "constructor". Known: "name", "isActive", "metadata".'],
+  [
+    { isActive: false, key: 'x' },
+    'Unknown field "key". Known: "name", "isActive", "metadata", "expiresAt", "models", "kinds", "group", "limits".',
+  ],
+  [
+    { isActive: false, constructor: 1 },
+    'Unknown field "constructor". Known: "name", "isActive", "metadata", "expiresAt", "models", "kinds", "group", "limits".',
+  ],
 ]
 for (const [body, error] of badChanges) {
   test(`changing with ${JSON.stringify(body)} is refused and changes nothing: ${error}`, async () => {

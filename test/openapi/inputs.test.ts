@@ -44,12 +44,26 @@ const connection = {
   format: null,
 }
 
+const windows = { minute: 1, hour: 2, day: 3, week: 4, month: 5, total: 6 }
+const limits = { requests: windows, tokens: windows, usd: { ...windows, day: 0.5 }, parallel: 2 }
+const allowed = { models: ['a/*'], kinds: ['llm'], limits, metadata: { team: 'ml' } }
+const key = { name: 'a', ...allowed, expiresAt: '2027-01-01T00:00:00Z', group: 'g' }
+
 /** A valid input of each operation, with every member that it may have. */
 const samples: Record<string, object> = {
-  'keys.create': { name: 'a', metadata: { team: 'ml' } },
-  'keys.update': { name: 'a', isActive: true, metadata: { team: 'ml' } },
-  'keys.put': { id: 'i', name: 'a', key: `sbx_${'a'.repeat(32)}`, isActive: true, metadata: { team: 'ml' } },
-  'settings.update': { requireApiKey: true, cloudUrl: 'https://a.example', ...rules, timeouts: null },
+  'keys.create': key,
+  'keys.update': { ...key, isActive: true },
+  'keys.put': { ...key, id: 'i', key: `sbx_${'a'.repeat(32)}`, isActive: true },
+  'settings.update': {
+    requireApiKey: true,
+    cloudUrl: 'https://a.example',
+    ...rules,
+    timeouts: null,
+    limits,
+    unpriced: 'allow',
+    whenStoreIsAway: { usd: 'allow', tokens: null, requests: 'refuse', parallel: 'refuse' },
+    usage: { keepRequestsDays: 7, keepTotalsDays: null },
+  },
   'combos.create': combo,
   'combos.update': { ...combo, id: 'i', createdAt: 'x', updatedAt: 'x', warnings: [], hedge: null },
   'combos.put': { ...combo, id: 'i', hedge: null },

@@ -1,6 +1,7 @@
 import type { comboFields } from './combos.ts'
 import type { connectionFields, topLevelMembers } from './connections.ts'
 import type { SeenNames } from './fields.ts'
+import type { groupFields } from './groups.ts'
 import type { keyFields } from './keys.ts'
 import type { aliasFields, customModelFields, providerFields } from './models.ts'
 import type { settingsFields } from './settings.ts'
@@ -21,13 +22,37 @@ const rules = {
 
 const stickyLimit = 'Under `round-robin`: how many requests in a row each gets; default 1.'
 
+const metadata = 'Texts of the owner by name, at most 16. A change sets all of them; `{}` leaves none.'
+
+const limits =
+  'The most in calendar windows in UTC, where weeks begin on Monday and `total` never ends: whole `requests`, whole `tokens` of input and output, `usd`; and how many requests may be under way in `parallel`. A change sets all of them.'
+
+const models =
+  'Names of models, combos and aliases, in which `*` stands for any text. What a listed name leads to is allowed with it; else each target is checked by its own name.'
+
 export const keyApiWords: ApiWordsOf<typeof keyFields> = {
   id: '',
   name: '',
   isActive: 'Only `false` means paused.',
   key: 'The whole key, as clients send it; empty if it cannot be decrypted.',
   createdAt: '',
-  metadata: 'Texts of the owner by name, at most 16. A change sets all of them; `{}` leaves none.',
+  metadata: metadata,
+  expiresAt: 'From then on requests are refused with 401 `key_expired`; those that began before go on.',
+  models: `${models} Absent: everything.`,
+  kinds: 'The kinds of models that it may ask for. Absent: all.',
+  group: 'The id of the group that it belongs to. Its limits hold as well, for all of its keys together.',
+  limits: limits,
+}
+
+export const groupApiWords: ApiWordsOf<typeof groupFields> = {
+  id: '',
+  name: '',
+  isActive: 'Only `false` means paused: its keys are refused then.',
+  limits: `For all of its keys together. ${limits}`,
+  models: `For each of its keys, besides what the key itself says. ${models}`,
+  kinds: 'The kinds of models that its keys may ask for. Absent: all.',
+  metadata: metadata,
+  createdAt: '',
 }
 
 export const settingsApiWords: ApiWordsOf<typeof settingsFields> = {
@@ -35,6 +60,12 @@ export const settingsApiWords: ApiWordsOf<typeof settingsFields> = {
   requireApiKey: 'Is a request to a model without a valid API key refused?',
   cloudUrl: 'The address of the cloud proxy, without `/v1`; may be empty.',
   ...rules,
+  limits: `For all requests together. ${limits}`,
+  unpriced: 'What becomes of a target whose price is not known where `usd` is limited; default `skip`.',
+  whenStoreIsAway:
+    'Does a request with limits of that unit pass while the storage is away? Default `refuse` for `usd` and `tokens`, `allow` for `requests` and `parallel`.',
+  usage:
+    'How long the records of single requests are kept (default 30 days), and the totals of each hour (default 400).',
 }
 
 export const comboApiWords: ApiWordsOf<typeof comboFields> = {

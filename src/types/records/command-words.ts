@@ -2,6 +2,7 @@ import { wireFormats } from '../unions.ts'
 import type { comboFields } from './combos.ts'
 import type { connectionFields, topLevelMembers } from './connections.ts'
 import type { SeenNames } from './fields.ts'
+import type { groupFields } from './groups.ts'
 import type { keyFields } from './keys.ts'
 import type { aliasFields, customModelFields, providerFields } from './models.ts'
 import type { settingsFields } from './settings.ts'
@@ -45,13 +46,45 @@ const rules = {
   timeouts: {},
 }
 
+const metadata = { metadata: { example: 'team=ml', help: 'A text of yours, by name; several times for more' } }
+
+const allowed = {
+  models: {
+    options: {
+      model: { example: 'openai/*', help: 'A model, combo or alias that is allowed; several times for more' },
+    },
+  },
+  kinds: {
+    options: { kind: { example: 'llm', help: 'A kind of models that is allowed; several times for more' } },
+  },
+}
+
 export const keyCommandWords: CommandWordsOf<typeof keyFields> = {
   id: { column: [1, 'ID'] },
   name: { column: [2, 'NAME'], options: { name: { example: 'app', help: 'Its name' } } },
   isActive: { column: [3, 'STATE'], options: paused },
   key: { column: [4, 'KEY'] },
   createdAt: { column: [5, 'CREATED'] },
-  metadata: { options: { metadata: { example: 'team=ml', help: 'A text of yours, by name; several times for more' } } },
+  metadata: { options: metadata },
+  expiresAt: {
+    options: { 'expires-at': { example: '2027-01-31T00:00:00Z', help: 'From then on it is refused' } },
+  },
+  ...allowed,
+  group: {
+    column: [6, 'GROUP'],
+    options: { group: { example: 'team-a', help: 'The id of the group that it belongs to' } },
+  },
+  limits: {},
+}
+
+export const groupCommandWords: CommandWordsOf<typeof groupFields> = {
+  id: { column: [1, 'ID'] },
+  name: { column: [2, 'NAME'], options: { name: { example: 'Team A', help: 'Its name' } } },
+  isActive: { column: [3, 'STATE'], options: paused },
+  createdAt: { column: [4, 'CREATED'] },
+  metadata: { options: metadata },
+  ...allowed,
+  limits: {},
 }
 
 export const settingsCommandWords: CommandWordsOf<typeof settingsFields> = {
@@ -66,6 +99,10 @@ export const settingsCommandWords: CommandWordsOf<typeof settingsFields> = {
     options: { 'cloud-url': { example: 'https://cloud.example', help: 'The address of the cloud proxy' } },
   },
   ...rules,
+  limits: {},
+  unpriced: {},
+  whenStoreIsAway: {},
+  usage: {},
 }
 
 export const comboCommandWords: CommandWordsOf<typeof comboFields> = {

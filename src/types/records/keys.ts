@@ -1,5 +1,6 @@
 import { type InputOf, needed, type RecordFields, removable, type ShownOf } from './fields.ts'
-import { flag, hostId, map, name, storedId, text, time } from './shapes.ts'
+import { allowedKinds, allowedModels, ownersTexts, usageLimits } from './limits.ts'
+import { flag, hostId, moment, name, storedId, text, time } from './shapes.ts'
 
 /** The fields of an API key. */
 export const keyFields = {
@@ -26,10 +27,20 @@ export const keyFields = {
   createdAt: { shape: time },
   /** Texts of the owner by name, at most 16: names of up to 64 characters, texts of up to 512. Set as a whole. */
   metadata: {
-    shape: map({ name: text({ isFilled: true, most: 64 }), of: text({ most: 512 }), most: 16 }),
+    shape: ownersTexts,
     isOptional: true,
     given: removable,
   },
+  /** From then on requests are refused with 401 `key_expired`; ISO 8601 with its zone. Those that began before go on. */
+  expiresAt: { shape: moment, isOptional: true, guard: 2, given: removable },
+  /** What it may ask for: names of models, combos and aliases, in which `*` stands for any text. Absent: everything. */
+  models: { shape: allowedModels, isOptional: true, guard: 2, given: removable },
+  /** The kinds of models that it may ask for. Absent: all. */
+  kinds: { shape: allowedKinds, isOptional: true, guard: 2, given: removable },
+  /** The id of the group that it belongs to, whose limits its keys share. */
+  group: { shape: storedId, isOptional: true, guard: 2, given: removable },
+  /** What it may use. Set as a whole. */
+  limits: { shape: usageLimits, isOptional: true, guard: 2, given: removable },
   /** Empty when the value is not here. */
   sealedKey: { shape: text(), isShown: false },
   /** The SHA-256 of the value, in hex, where the value is not here: in the mirror at a cloud, which needs no more. */

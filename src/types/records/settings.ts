@@ -1,6 +1,18 @@
 import type { InputOf, RecordFields, ShownNames } from './fields.ts'
+import { usageLimits } from './limits.ts'
 import { type RequestRules, ruleShapes, storedAttempts } from './rules.ts'
-import { flag, text, type ValueOf } from './shapes.ts'
+import { choice, flag, object, text, type ValueOf, whole } from './shapes.ts'
+
+const verdict = { shape: choice(['refuse', 'allow']), isOptional: true } as const
+const whenAway = { usd: verdict, tokens: verdict, requests: verdict, parallel: verdict } as const
+
+const days = whole(1, 36_500)
+const kept = {
+  /** The records of single requests; default 30. */
+  keepRequestsDays: { shape: days, isOptional: true },
+  /** The totals of each hour; default 400. */
+  keepTotalsDays: { shape: days, isOptional: true },
+} as const
 
 /** The fields of the settings, which are one record. They are read by rules of their own (store/settings.ts). */
 export const settingsFields = {
@@ -37,6 +49,26 @@ export const settingsFields = {
   /** Attempts for one request, all targets together; default 3. */
   maxAttempts: { shape: storedAttempts, isOptional: true, isMirrored: false, given: { update: 'removable' } },
   timeouts: { shape: ruleShapes.timeouts, isOptional: true, isMirrored: false, given: { update: 'merged' } },
+  /** What all requests together may use. Set as a whole. */
+  limits: { shape: usageLimits, isOptional: true, guard: 2, isMirrored: false, given: { update: 'removable' } },
+  /** What becomes of a target whose price is not known where US dollars are limited; default `skip`. */
+  unpriced: {
+    shape: choice(['skip', 'allow']),
+    isOptional: true,
+    guard: 2,
+    isMirrored: false,
+    given: { update: 'removable' },
+  },
+  /** What becomes of a request with limits of that unit while the storage is away; default `refuse` for USD and tokens, `allow` for the others. */
+  whenStoreIsAway: {
+    shape: object(whenAway),
+    isOptional: true,
+    guard: 2,
+    isMirrored: false,
+    given: { update: 'merged' },
+  },
+  /** How long it is kept what was used. */
+  usage: { shape: object(kept), isOptional: true, isMirrored: false, given: { update: 'merged' } },
   /** Of the last call that set `requireApiKey`: another one for each. */
   edit: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields

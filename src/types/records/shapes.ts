@@ -17,7 +17,7 @@ type ShapeData =
   | MapShape
   | ObjectShape
   | { readonly type: 'flag' }
-  | { readonly type: 'time' }
+  | TimeShape
   | { readonly type: 'entry' }
 
 /** Text. Lengths are in UTF-16 units. */
@@ -54,6 +54,13 @@ export interface NumberShape {
   readonly isReadAsAmount?: boolean
 }
 
+/** A time in ISO 8601. */
+export interface TimeShape {
+  readonly type: 'time'
+  /** Is it given with its zone and at least its minutes, so that it is one moment everywhere? */
+  readonly isExact?: boolean
+}
+
 /** One of several texts. */
 export interface ChoiceShape {
   readonly type: 'choice'
@@ -68,13 +75,15 @@ export interface ChoiceShape {
 export type RefusedChoice = 'conditional'
 
 /** What the items of lists are. */
-export type ListItems = 'modelIds' | 'models'
+export type ListItems = 'modelIds' | 'models' | 'kinds'
 
 export interface ListShape {
   readonly type: 'list'
   readonly of: Shape
   readonly items: ListItems
   readonly most: number
+  /** Must it name something? */
+  readonly isFilled?: boolean
 }
 
 /** An object whose members are named by whoever gives it. */
@@ -91,6 +100,8 @@ export interface ObjectShape {
   readonly fields: Members
   /** Is what it holds checked where it is used, and not when the record is read? */
   readonly isReadWhole?: boolean
+  /** Must it have a member? */
+  readonly isFilled?: boolean
   /** A rule about several members, by this name. */
   readonly rules?: 'cooldowns'
 }
@@ -119,6 +130,9 @@ export const flag: Shape<boolean> = { type: 'flag' }
 
 /** A time in ISO 8601. */
 export const time: Shape<string> = { type: 'time' }
+
+/** A moment in ISO 8601, with its zone. */
+export const moment: Shape<string> = { type: 'time', isExact: true }
 
 export const text = (rules: Omit<TextShape, 'type'> = {}): Shape<string> => ({ type: 'text', ...rules })
 
@@ -151,7 +165,7 @@ export const choice = <const T extends string>(
   rules: Pick<ChoiceShape, 'refused' | 'isOpen'> = {},
 ): Shape<T> => ({ type: 'choice', of, ...rules })
 
-export const list = <T>(of: Shape<T>, rules: Pick<ListShape, 'items' | 'most'>): Shape<T[]> => ({
+export const list = <T>(of: Shape<T>, rules: Pick<ListShape, 'items' | 'most' | 'isFilled'>): Shape<T[]> => ({
   type: 'list',
   of,
   ...rules,
@@ -165,5 +179,5 @@ export const map = <T>(rules: Omit<MapShape, 'type' | 'of'> & { of: Shape<T> }):
 
 export const object = <const F extends Members>(
   fields: F,
-  rules: Pick<ObjectShape, 'isReadWhole' | 'rules'> = {},
+  rules: Pick<ObjectShape, 'isReadWhole' | 'isFilled' | 'rules'> = {},
 ): Shape<ObjectOf<F>> => ({ type: 'object', fields, ...rules })

@@ -1,0 +1,104 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Storage } from '../../src/types.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the proof of what a key may use')
+
+const secret = 'a secret of the store, as long as secrets must be'
+const fields = {
+  limits: { usd: { day: 5 } },
+  models: ['one/*'],
+  kinds: ['llm' as const],
+  expiresAt: '2040-01-01T00:00:00Z',
+}
+
+/** What a gateway with the secret does with a storage. */
+async function open(storage: Storage) {
+  const world = await openWorld({ storage, fetch: fakeUpstream(() => json(chatAnswer())), secret })
+  const status = async (key: string) => (await world.chat({ model: 'one/m' }, { headers: { 'x-api-key': key } })).status
+  return { ...world, status }
+}
+
+/** Writes to the only record below a prefix as a program does that does not know the secret. */
+async function change(storage: Storage, prefix: string, how: (record: Record<string, unknown>) => void) {
+  const [{ key, value } = { key: '', value: '' }] = await storage.list(prefix)
+  const stored = JSON.parse(value)
+  how(prefix === 'settings' ? stored : stored.record)
+  await storage.set(key, JSON.stringify(stored))
+}
+
+const changes: Record<string, (record: Record<string, unknown>) => void> = {
+  'without its limits': (record) => delete record.limits,
+  'with limits that cannot be read': (record) => Object.assign(record, { limits: 5 }),
+  'with a higher limit': (record) => Object.assign(record, { limits: { usd: { day: 50 } } }),
+  'with a limit that cannot be read': (record) => Object.assign(record, { limits: { usd: { day: 'much' } } }),
+  'with another limit less': (record) => Object.assign(record, { limits: {} }),
+  'without its models': (record) => delete record.models,
+  'with another model': (record) => Object.assign(record, { models: ['one/*', 'two/*'] }),
+  'without its kinds': (record) => delete record.kinds,
+  'with a later end': (record) => Object.assign(record, { expiresAt: '2050-01-01T00:00:00Z' }),
+  'without its end': (record) => delete record.expiresAt,
+  'in another group': (record) => Object.assign(record, { group: 'other' }),
+  'without all of it and with a proof of the first version': (record) => {
+    for (const name of Object.keys(fields)) delete record[name]
+    record.mac = String(record.mac).slice('2:'.length)
+  },
+}
+
+for (const [title, how] of Object.entries(changes))
+  test(`the proof of what a key may use refuses a key ${title}, until it is confirmed`, async () => {
+    const storage = memoryStorage()
+    const first = await open(storage)
+    const { key, id } = await first.api.keys.create({ name: 'a', ...fields })
+    assert.is(await first.status(key), 200)
+    await change(storage, 'keys/', how)
+    const second = await open(storage)
+    assert.is(await second.status(key), 500)
+    assert.match((await second.api.keys.get(id)).key.error ?? '', /was not written by a gateway with this secret/)
+    await second.api.keys.update(id, { limits: fields.limits }).then(
+      () => assert.unreachable(),
+      ({ message }) => assert.match(message, /Pause, resume or delete it/),
+    )
+    await second.api.keys.update(id, { isActive: true, group: null, ...fields })
+    assert.is(await second.status(key), 200)
+  })
+
+test('the proof of what a key may use is not part of a key without it, which earlier releases open', async () => {
+  const storage = memoryStorage()
+  const { api } = await open(storage)
+  await api.keys.create({ name: 'a', metadata: { team: 'ml' } })
+  const [stored] = await storage.list('keys/')
+  assert.match(JSON.parse(stored?.value ?? '').record.mac, /^[A-Za-z0-9+/]{43}=$/)
+})
+
+const settings = suite('the proof of the limits in the settings')
+
+for (const [title, how] of Object.entries({
+  'a higher limit': (record: Record<string, unknown>) => Object.assign(record, { limits: { usd: { day: 50 } } }),
+  'no limit': (record: Record<string, unknown>) => delete record.limits,
+  'another price rule': (record: Record<string, unknown>) => Object.assign(record, { unpriced: 'allow' }),
+}))
+  settings(`the proof of the limits in the settings lets no request pass after others wrote ${title}`, async () => {
+    const storage = memoryStorage()
+    const first = await open(storage)
+    await first.api.settings.update({ limits: { usd: { day: 5 } } })
+    const { key } = await first.api.keys.create({ name: 'a' })
+    assert.is(await first.status(key), 200)
+    await change(storage, 'settings', how)
+    const second = await open(storage)
+    assert.is(await second.status(key), 500)
+    await second.api.settings.update({ requireApiKey: true, limits: { usd: { day: 6 } }, unpriced: null })
+    assert.is(await second.status(key), 200)
+    assert.equal((await second.api.settings.get()).limits, { usd: { day: 6 } })
+  })
+
+settings('the proof of the limits in the settings is not part of settings without them', async () => {
+  const storage = memoryStorage()
+  const { api } = await open(storage)
+  await api.settings.update({ requireApiKey: true, usage: { keepRequestsDays: 3 } })
+  const stored = await storage.get('settings')
+  assert.match(JSON.parse(stored?.value ?? '').mac, /^[A-Za-z0-9+/]{43}=$/)
+})

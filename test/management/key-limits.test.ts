@@ -1,0 +1,156 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('what a key may use')
+
+const limits = {
+  requests: { minute: 60, total: 1_000 },
+  tokens: { hour: 1_000_000, week: 5_000_000 },
+  usd: { day: 0.5, month: 12.25 },
+  parallel: 4,
+}
+const fields = {
+  expiresAt: '2027-01-31T12:00:00+01:00',
+  models: ['fast', 'openai/*'],
+  kinds: ['llm', 'embedding'],
+  limits,
+  metadata: { team: 'ml' },
+}
+
+test('what a key may use is given with it, shown as it was given, replaced whole and removed by null', async () => {
+  const { expect } = openDoor()
+  const made = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
+  const { key: _, id, createdAt: __, ...rest } = made
+  assert.equal(rest, { name: 'a', ...fields })
+  const path = `/api/keys/${id}`
+  const shown = async () => (await expect(200, 'GET', path)).key
+  const { id: ___, key: ____, createdAt: _____, ...read } = Object(await shown())
+  assert.equal(read, { name: 'a', isActive: true, ...fields })
+  await expect(200, 'PUT', path, { limits: { requests: { day: 5 } } })
+  assert.equal(Object(await shown()).limits, { requests: { day: 5 } })
+  await expect(200, 'PUT', path, { expiresAt: null, models: null, kinds: null, limits: null, metadata: null })
+  assert.equal(Object.keys(Object(await shown())), ['id', 'name', 'key', 'isActive', 'createdAt'])
+})
+
+test('what a key may use is put by hosts, which writes nothing a second time', async () => {
+  const { gateway, storage } = openDoor()
+  const versions = async () => (await storage.list('keys/')).map(({ version }) => version)
+  const put = { id: 'app', name: 'app', limits, models: ['fast'] }
+  await gateway.api.keys.put(put)
+  const before = await versions()
+  const { key } = await gateway.api.keys.put({ ...put, limits: { ...limits, usd: { month: 12.25, day: 0.5 } } })
+  assert.equal([key.limits, await versions()], [limits, before])
+})
+
+const WHOLE = 'must be a whole number from 1 to 9007199254740991'
+const MOMENT = 'must be a time in ISO 8601 with its zone, such as "2027-01-31T00:00:00Z"'
+const EMPTY = 'must not be empty; send null, or leave it out, for no restriction'
+
+/** What is refused of limits, wherever they are given. */
+const refusedLimits: [limits: unknown, error: string][] = [
+  [{}, `"limits" ${EMPTY}`],
+  [[], '"limits" must be an object'],
+  ['5', '"limits" must be an object'],
+  [{ usd: {} }, `"limits.usd" ${EMPTY}`],
+  [{ usd: null }, '"limits.usd" must be an object'],
+  [{ usd: 5 }, '"limits.usd" must be an object'],
+  [{ usd: [5] }, '"limits.usd" must be an object'],
+  [{ usd: { day: 0 } }, '"limits.usd.day" must be a number above 0'],
+  [{ usd: { day: -0.01 } }, '"limits.usd.day" must be a number above 0'],
+  [{ usd: { day: '5' } }, '"limits.usd.day" must be a number above 0'],
+  [{ usd: { day: null } }, '"limits.usd.day" must be a number above 0'],
+  [{ usd: { day: true } }, '"limits.usd.day" must be a number above 0'],
+  [{ usd: { year: 5 } }, 'Unknown field "limits.usd.year". Known: "minute", "hour", "day", "week", "month", "total".'],
+  [{ usd: { dya: 5 } }, 'Unknown field "limits.usd.dya". Did you mean "day"?'],
+  [{ requests: { minute: 0 } }, `"limits.requests.minute" ${WHOLE}`],
+  [{ requests: { minute: -1 } }, `"limits.requests.minute" ${WHOLE}`],
+  [{ requests: { minute: 1.5 } }, `"limits.requests.minute" ${WHOLE}`],
+  [{ requests: { minute: '60' } }, `"limits.requests.minute" ${WHOLE}`],
+  [{ requests: { minute: 1e300 } }, `"limits.requests.minute" ${WHOLE}`],
+  [{ requests: {} }, `"limits.requests" ${EMPTY}`],
+  [{ tokens: { total: 0.5 } }, `"limits.tokens.total" ${WHOLE}`],
+  [{ tokens: { total: {} } }, `"limits.tokens.total" ${WHOLE}`],
+  [{ parallel: 0 }, `"limits.parallel" ${WHOLE}`],
+  [{ parallel: 1.5 }, `"limits.parallel" ${WHOLE}`],
+  [{ parallel: { minute: 1 } }, `"limits.parallel" ${WHOLE}`],
+  [{ euros: { day: 5 } }, 'Unknown field "limits.euros". Known: "requests", "tokens", "usd", "parallel".'],
+]
+
+const refused: [given: object, error: string][] = [
+  ...refusedLimits.map(([limits, error]): [object, string] => [{ limits }, error]),
+  [{ expiresAt: 'tomorrow' }, `"expiresAt" ${MOMENT}`],
+  [{ expiresAt: '2027-01-31' }, `"expiresAt" ${MOMENT}`],
+  [{ expiresAt: '2027-01-31T00:00:00' }, `"expiresAt" ${MOMENT}`],
+  [{ expiresAt: '2027-13-31T00:00:00Z' }, `"expiresAt" ${MOMENT}`],
+  [{ expiresAt: 1_800_000_000_000 }, '"expiresAt" must be text'],
+  [{ models: [] }, `"models" ${EMPTY}`],
+  [{ models: 'fast' }, '"models" must be a list of model names'],
+  [{ models: [''] }, '"models[0]" must not be blank'],
+  [{ models: ['a', 5] }, '"models[1]" must be text'],
+  [{ models: ['m'.repeat(513)] }, '"models[0]" must not be longer than 512 characters'],
+  [{ models: Array.from({ length: 1_001 }, () => 'm') }, '"models" must not name more than 1000 models'],
+  [{ kinds: [] }, `"kinds" ${EMPTY}`],
+  [{ kinds: 'llm' }, '"kinds" must be a list of kinds'],
+  [{ group: '' }, '"group" must not be blank'],
+  [{ group: 5 }, '"group" must be text'],
+]
+
+test('what a key may use is refused by the name of the field, and changes nothing then', async () => {
+  const { expect, refuses } = openDoor()
+  const { id } = await expect(201, 'POST', '/api/keys', { name: 'a', ...fields })
+  const before = await expect(200, 'GET', '/api/keys')
+  for (const [given, error] of refused) {
+    await refuses(400, error, ['POST', '/api/keys', { name: 'b', ...given }])
+    await refuses(400, error, ['PUT', `/api/keys/${id}`, { name: 'changed', ...given }])
+    await refuses(400, error, ['PUT', '/api/keys', { id, name: 'changed', ...given }])
+  }
+  for (const [limits, error] of refusedLimits) await refuses(400, error, ['PATCH', '/api/settings', { limits }])
+  const unknown = await expect(400, 'POST', '/api/keys', { name: 'b', kinds: ['llm', 'smell'] })
+  assert.match(unknown.error, /^"kinds\[1\]" must be one of "llm", /)
+  assert.equal(await expect(200, 'GET', '/api/keys'), before)
+  assert.not.ok('limits' in (await expect(200, 'GET', '/api/settings')))
+})
+
+const settings = suite('the limits in the settings')
+
+settings(
+  'the limits in the settings are set as a whole, the rest member by member, and null removes each',
+  async () => {
+    const { expect } = openDoor()
+    const plain = await expect(200, 'GET', '/api/settings')
+    const whole = {
+      limits,
+      unpriced: 'allow',
+      whenStoreIsAway: { usd: 'allow' },
+      usage: { keepRequestsDays: 7 },
+    } as const
+    assert.equal(await expect(200, 'PATCH', '/api/settings', whole), { ...plain, ...whole })
+    assert.equal(await expect(200, 'GET', '/api/settings'), { ...plain, ...whole })
+    const changed = await expect(200, 'PATCH', '/api/settings', {
+      limits: { parallel: 9 },
+      whenStoreIsAway: { requests: 'refuse' },
+      usage: { keepRequestsDays: null, keepTotalsDays: 30 },
+    })
+    assert.equal(changed.limits, { parallel: 9 })
+    assert.equal(changed.whenStoreIsAway, { usd: 'allow', requests: 'refuse' })
+    assert.equal(changed.usage, { keepTotalsDays: 30 })
+    const none = { limits: null, unpriced: null, whenStoreIsAway: { usd: null, requests: null }, usage: null }
+    assert.equal(await expect(200, 'PATCH', '/api/settings', none), plain)
+    assert.equal(await expect(200, 'GET', '/api/settings'), plain)
+  },
+)
+
+settings('the limits in the settings are refused by the name of the field', async () => {
+  const { refuses } = openDoor()
+  for (const [given, error] of [
+    [{ unpriced: 'maybe' }, '"unpriced" must be one of "skip", "allow"'],
+    [{ whenStoreIsAway: { usd: 'pass' } }, '"whenStoreIsAway.usd" must be one of "refuse", "allow"'],
+    [
+      { whenStoreIsAway: { euros: 'allow' } },
+      'Unknown field "whenStoreIsAway.euros". Known: "usd", "tokens", "requests", "parallel".',
+    ],
+    [{ usage: { keepRequestsDays: 0 } }, '"usage.keepRequestsDays" must be a whole number from 1 to 36500'],
+    [{ usage: { keepTotalsDays: 1.5 } }, '"usage.keepTotalsDays" must be a whole number from 1 to 36500'],
+  ] as const)
+    await refuses(400, error, ['PATCH', '/api/settings', given])
+})
