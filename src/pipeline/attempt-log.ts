@@ -39,7 +39,7 @@ export class AttemptLog {
   #usage: TokenUsage | undefined = undefined
   #isSettled = false
   #isEmptyJudged = false // whether an empty answer counts against the target
-  #onSettled: ((record: AttemptRecord) => void) | undefined = undefined
+  readonly #onSettled: Array<(record: AttemptRecord) => void> = []
 
   constructor({ route, permit }: Target, terms: AttemptTerms) {
     const { clock, targetStats } = terms.context
@@ -50,12 +50,15 @@ export class AttemptLog {
     this.#load = targetStats.begin(route.target, terms.isStream)
   }
 
-  /** Resolves to the record when the attempt has settled, at once if its request was over before. */
+  /** Resolves to the record when the attempt has settled. */
   settled(): Promise<AttemptRecord> {
-    if (this.#isSettled && this.#record) return Promise.resolve(this.#record)
-    return new Promise((resolve) => {
-      this.#onSettled = resolve
-    })
+    return new Promise((resolve) => this.onSettled(resolve))
+  }
+
+  /** Calls `listener` with the record in the moment in which the attempt settles; at once if its request was over before. */
+  onSettled(listener: (record: AttemptRecord) => void): void {
+    if (this.#isSettled && this.#record) listener(this.#record)
+    else this.#onSettled.push(listener)
   }
 
   /** The provider has reported this usage for a response, whatever becomes of the response. */
@@ -168,7 +171,7 @@ export class AttemptLog {
     const usage = this.#usage
     const record = usage ? { ...this.#record, usage } : this.#record
     if (usage) this.#terms.onSettled(record)
-    this.#onSettled?.(record)
+    for (const listener of this.#onSettled) listener(record)
   }
 
   /** The end of one that is not listed among the attempts of the request. */

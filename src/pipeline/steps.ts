@@ -34,6 +34,11 @@ export interface SteppedAttempt {
   limitOutput(tokens: number): void
   /** Refuses the whole request in place of the target alone: no other target is tried, and the client reads the error. Call it before `next`. */
   refuseRequest(error: GatewayError): never
+  /**
+   * Calls `listener` with the record in the moment in which the attempt settles, so before the request goes on to another target or gets its
+   * reply; at once if it has settled. `next` resolves later.
+   */
+  onSettled(listener: (record: AttemptRecord) => void): void
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type ErrorCode, gatewayError } from '../../src/errors.ts'
 import type { RequestStep } from '../../src/pipeline/steps.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openWith } from './support/steps.ts'
+import { openWith, shown } from './support/steps.ts'
 
 const test = suite('steps that refuse requests and targets')
 
@@ -103,6 +103,26 @@ test('a target that the request may not use does not count as one that was left 
   })
   assert.is((await chat({})).status, 503)
   assert.is(requests[0]?.stopped, undefined)
+})
+
+test('a step learns that an attempt has settled before the request comes to its next target, and before its reply', async () => {
+  const seen: string[] = []
+  const { chat } = await openWith({
+    aroundRequest: [
+      async ({ log }, next) => {
+        log.aroundAttempt.push((attempt, makeIt) => {
+          seen.push(`begin ${attempt.target.provider.slice(18)}`)
+          attempt.onSettled((record) => seen.push(shown(record)))
+          return makeIt()
+        })
+        const reply = await next()
+        seen.push('reply')
+        return reply
+      },
+    ],
+  })
+  await chat({})
+  assert.equal(seen, ['begin one', 'server -', 'begin two', 'answered 1', 'reply'])
 })
 
 const codes: ReadonlyArray<[code: ErrorCode, status: number, openai: string, anthropic: string, google: string]> = [

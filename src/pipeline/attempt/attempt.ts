@@ -83,6 +83,7 @@ export class Attempt {
           isOfRequest = true
           throw error
         },
+        onSettled: (listener) => this.#log.onSettled(listener),
       }
       void attemptWithin(steps, attempt, {
         make: () => {
