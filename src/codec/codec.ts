@@ -1,5 +1,5 @@
 import type { ItemMemory } from '../formats/canonical/item-memory.ts'
-import type { AnswerReader, Format, TokenUsage, UpstreamFormat } from '../formats/format.ts'
+import type { AnswerReader, Format, UpstreamFormat } from '../formats/format.ts'
 import type { Operation } from '../formats/operations.ts'
 import type { ByteStream, Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import type { Scope } from '../lib/scope.ts'
@@ -28,8 +28,6 @@ export interface Codec {
    * failure refuses. `undefined` when none has to; absent when none ever has to.
    */
   followUp?(received: WholeResponse | FailedResponse): Promise<Codec | undefined>
-  /** The tokens of earlier calls that this request needed. */
-  spent?: TokenUsage | undefined
   /** What the translation loses, such as `dropped:seed`. */
   warnings(): readonly string[]
   /** The response in the client's format. Throws `UPSTREAM_INVALID` when it cannot be read. */

@@ -1,4 +1,4 @@
-import type { Answer, TokenUsage } from '../formats/canonical/answer.ts'
+import type { Answer } from '../formats/canonical/answer.ts'
 import {
   afterCompaction,
   afterCompactionStream,
@@ -24,8 +24,6 @@ import { type TranslatedRequest, type TranslationMemory, translateRequest } from
 export interface CarriedRequest extends TranslatedRequest {
   /** Is it a request for a summary, which must be answered before the client's own request can be sent? */
   isBefore: boolean
-  /** The tokens of the summary, if one was made before. */
-  spent: TokenUsage | undefined
   shape(answer: Answer): Answer
   shapeStream(emit: (event: StreamEvent) => void): (event: StreamEvent) => void
 }
@@ -54,9 +52,9 @@ export async function carryRequest(
     const { turns, tools } = asked
     if (asked.compact === undefined || !mustCompact(asked.compact, estimateTokens({ turns, tools }), window))
       return asked
-    if (summary) {
+    if (summary !== undefined) {
       found.way = 'after'
-      return continuedRequest(asked, summary.text)
+      return continuedRequest(asked, summary)
     }
     found.way = 'before'
     return { ...summaryRequest(asked), stream: false }
@@ -67,8 +65,8 @@ export async function carryRequest(
     before: { shape: unchanged, shapeStream: unchanged },
     now: { shape: asCompaction, shapeStream: asCompactionStream },
     after: {
-      shape: (answer: Answer) => afterCompaction(answer, summary?.text ?? ''),
-      shapeStream: (emit: (event: StreamEvent) => void) => afterCompactionStream(summary?.text ?? '', emit),
+      shape: (answer: Answer) => afterCompaction(answer, summary ?? ''),
+      shapeStream: (emit: (event: StreamEvent) => void) => afterCompactionStream(summary ?? '', emit),
     },
   }
 
@@ -77,7 +75,6 @@ export async function carryRequest(
     ...carried,
     ...ways[found.way],
     isBefore: found.way === 'before',
-    spent: found.way === 'after' ? summary?.usage : undefined,
   }
 }
 

@@ -42,6 +42,8 @@ export interface FailedResponse {
   failure: Failure
   /** The head of the provider's response, if there was one. */
   head?: UpstreamAnswer
+  /** What the provider has reported in a whole response that is no answer. */
+  usage?: TokenUsage | undefined
   /** The response, if its only defect is that it is empty. */
   empty?: ReceivedResponse
 }

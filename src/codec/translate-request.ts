@@ -1,5 +1,4 @@
 import { gatewayError } from '../errors.ts'
-import type { TokenUsage } from '../formats/canonical/answer.ts'
 import { exactObject } from '../formats/canonical/exact-json.ts'
 import { partsAsBytes } from '../formats/canonical/prepare/inputs.ts'
 import { type PreparedRequest, prepareRequest } from '../formats/canonical/prepare/prepare.ts'
@@ -43,13 +42,7 @@ export interface TranslationMemory {
   reasoning: ReasoningMemory
   refusedOptions: RefusedOptions
   /** The summaries of requests under way, so that a conversation is summarised once, however many targets are tried. */
-  summaries: WeakMap<ModelCall, Summary>
-}
-
-/** The summary of a request's conversation, which any target can go on with. */
-export interface Summary {
-  text: string
-  usage: TokenUsage | undefined
+  summaries: WeakMap<ModelCall, string>
 }
 
 interface TranslateOptions {

@@ -74,7 +74,7 @@ async function answerCodec(
 ): Promise<Codec> {
   const { call, context, owner } = request
   const carried = await carryRequest(request, routeTarget, memory)
-  const { client, upstream, format, asked, target, restoration, isBefore, spent, shape, shapeStream } = carried
+  const { client, upstream, format, asked, target, restoration, isBefore, shape, shapeStream } = carried
   const { origin, traits } = target
   const responseWarnings = createResponseWarnings()
   const read = { origin, traits, newId, responseWarnings }
@@ -88,7 +88,7 @@ async function answerCodec(
       : upstream.parseAnswer(exactObject(notTooDeep(decodeUtf8Lenient(bytes)), json), read)
 
   async function afterSummary(response: WholeResponse): Promise<Codec> {
-    memory.summaries.set(call, { text: summaryIn(answerOf(response)), usage: response.usage })
+    memory.summaries.set(call, summaryIn(answerOf(response)))
     return answerCodec(request, routeTarget, { memory, corrections })
   }
 
@@ -111,7 +111,6 @@ async function answerCodec(
     isForClient: !isBefore,
     operation: operations.generate,
     answers: answersOf(format, operations.generate),
-    spent,
     warnings: warningsOf(target, responseWarnings),
     readWhole(response) {
       const restored = restoreAnswer(answerOf(response), restoration)

@@ -99,7 +99,18 @@ export interface AnswerReader {
   isOwnEvent(event: Uint8Array): boolean
   /** Is the answer put together from events where a provider streams without being asked? */
   readonly gathersEvents: boolean
+  /** The members that hold what the model says, its tool calls included; absent where it says nothing. */
+  readonly said?: SaidIn
 }
+
+/** Names of members of a whole answer, and of the events of a stream, each of which says something new. */
+export interface SaidIn {
+  readonly whole: readonly string[]
+  readonly streamed: readonly string[]
+}
+
+/** The same members in both. */
+export const saidIn = (...names: readonly string[]): SaidIn => ({ whole: names, streamed: names })
 
 /** How the answers of providers that speak a format are read when they are asked for this. Throws where they have no such endpoint. */
 export function answersOf({ name, answers }: UpstreamFormat, operation: Operation): AnswerReader {
@@ -109,7 +120,7 @@ export function answersOf({ name, answers }: UpstreamFormat, operation: Operatio
 }
 
 /** How the answers to a request for tokens are read: any JSON object with a number of tokens will do. */
-export const countsLike = (answers: AnswerReader): AnswerReader => ({
+export const countsLike = ({ said: _, ...answers }: AnswerReader): AnswerReader => ({
   ...answers,
   isAnswer: (answer) =>
     Object.entries(answer).some(([name, value]) => typeof value === 'number' && /tokens$/i.test(name)),
@@ -207,11 +218,34 @@ export interface Endpoint {
   usageRequest?: UsageRequest
   /** How a request says how much it may be answered with; absent where nothing is written. */
   outputLimit?: OutputLimit
+  /** What its requests may use at most, where that is not one answer to what the body holds. */
+  bound?: RequestBound
+}
+
+/** What a request of an endpoint may use at most, as its form says it. Each member has its default. */
+export interface RequestBound {
+  /** How many answers it asks for, each of which may have as many tokens as `outputLimit` says; default: one. */
+  answers?(body: JsonObject): number
+  /** Its answers have no tokens of output, as vectors and numbers have none. */
+  readonly hasNoOutput?: true
+  /** The most tokens of input; `estimate`: those of what the body holds, which is the default. */
+  inputTokens?(body: JsonObject, estimate: () => number): number
+  /** The most that it can be charged for besides tokens; default: nothing. */
+  units?(body: JsonObject): NonNullable<TokenUsage['units']>
+}
+
+/** The bound of requests that cost nothing. */
+export const FREE: RequestBound = { hasNoOutput: true, inputTokens: () => 0 }
+
+/** A number of answers that a request asks for, by its field, which some servers also read from text; at least 1. */
+export function answersIn(value: unknown): number {
+  const count = typeof value === 'string' ? Number(value) : value
+  return typeof count === 'number' && count > 1 ? Math.ceil(count) : 1
 }
 
 /** Where the requests of an endpoint say how many tokens their answers may have. */
 export interface OutputLimit {
-  /** The most that a request allows, in tokens; `undefined` if it says nothing. */
+  /** The most that a request allows, in tokens; `undefined` if it says nothing, or something that is no positive number. */
   of(body: JsonObject): number | undefined
   /** The text with that limit, all other characters unchanged. `field`: the name that the provider reads, where its format has several. */
   set(request: { text: string; body: JsonObject }, tokens: number, field: Traits['outputLimitField']): string
@@ -219,16 +253,26 @@ export interface OutputLimit {
   readonly name: string
 }
 
-/** The limit in a member of the body. `names`: all that it may have, the first one where the request has none. */
+/**
+ * The limit in a member of the body. `names`: all that it may have, the first one where the request has none. Where a request has several, the
+ * highest counts, as it is not known which one the provider reads.
+ */
 export const outputLimitIn = (...names: readonly [string, ...string[]]): OutputLimit => ({
-  of: (body) => names.map((name) => body[name]).find((value): value is number => typeof value === 'number'),
+  of: (body) => highestLimit(names.map((name) => body[name])),
   set({ text, body }, tokens, field) {
-    const given = names.find((name) => typeof body[name] === 'number')
-    const name = given ?? (names.includes(field) ? field : names[0])
-    return withMember(text, name, () => String(tokens))
+    const given = names.filter((name) => (body[name] ?? null) !== null)
+    const written = given.length > 0 ? given : [names.includes(field) ? field : names[0]]
+    return written.reduce((written, name) => withMember(written, name, () => String(tokens)), text)
   },
   name: names[0],
 })
+
+/** The highest of the limits that are given; `undefined` if there is none, or one of them limits nothing: some servers read -1 so. */
+export function highestLimit(limits: readonly unknown[]): number | undefined {
+  const given = limits.filter((limit) => (limit ?? null) !== null)
+  const numbers = given.filter((limit) => typeof limit === 'number' && limit > 0 && Number.isFinite(limit))
+  return given.length > 0 && numbers.length === given.length ? Math.max(...(numbers as number[])) : undefined // filtered
+}
 
 /** An endpoint whose path does not depend on the model: below `/v1` for clients, below the base URL for providers. */
 export const fixedEndpoint = (

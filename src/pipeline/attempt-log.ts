@@ -1,18 +1,18 @@
 import { type Failure, failureOfStream } from '../codec/failure.ts'
 import type { StreamEnd } from '../codec/relay.ts'
 import type { GatewayError } from '../errors.ts'
-import { sumOf } from '../formats/canonical/answer.ts'
 import type { TokenUsage } from '../formats/format.ts'
 import type { Route } from '../routing/group.ts'
 import type { CircuitPermit } from '../routing/permit.ts'
 import type { RunningCall, TargetStats } from '../routing/target-stats.ts'
-import type { Clock } from '../types.ts'
+import type { Catalog, Clock } from '../types.ts'
+import { type Spending, spendingOf, sumOfSpendings } from '../usage/cost.ts'
 import type { Observer } from './hooks.ts'
 import type { Target } from './outcome.ts'
 import { type AttemptRecord, attemptRecord, type Skip, skipRecord } from './records.ts'
 
 interface AttemptTerms {
-  context: { clock: Clock; targetStats: TargetStats; observer: Observer }
+  context: { clock: Clock; catalog: Catalog; targetStats: TargetStats; observer: Observer }
   /** The id of the client's key; empty when it has none. */
   owner: string
   isStream: boolean
@@ -36,7 +36,8 @@ export class AttemptLog {
   readonly #startedAt: number
   readonly #load: RunningCall
   #record: AttemptRecord | undefined = undefined
-  #usage: TokenUsage | undefined = undefined
+  #spending: Spending | undefined = undefined
+  #following: { readonly usage: TokenUsage | undefined } | undefined = undefined
   #isSettled = false
   #isEmptyJudged = false // whether an empty answer counts against the target
   readonly #onSettled: Array<(record: AttemptRecord) => void> = []
@@ -61,9 +62,24 @@ export class AttemptLog {
     else this.#onSettled.push(listener)
   }
 
-  /** The provider has reported this usage for a response, whatever becomes of the response. */
-  used(usage: TokenUsage | undefined): void {
-    this.#usage = sumOf(this.#usage, usage)
+  /** What the attempt has used so far; after it has settled, all of it. */
+  get spending(): Spending | undefined {
+    return this.#spending
+  }
+
+  /** The events of a response are read, whose usage counts as far as it has been reported, whatever becomes of the attempt. */
+  follows(progress: { readonly usage: TokenUsage | undefined }): void {
+    this.#following = progress
+  }
+
+  /** The provider has reported this usage for a response, whatever becomes of the response; default: what its events have reported. */
+  used(reported: TokenUsage | undefined): void {
+    if (this.#isSettled) return
+    const usage = reported ?? this.#following?.usage
+    this.#following = undefined
+    if (!usage) return
+    const { catalog } = this.#terms.context
+    this.#spending = sumOfSpendings(this.#spending, spendingOf(usage, { catalog, target: this.#route.target }))
   }
 
   /** A whole answer has come, or a stream has begun; `answerEnded` or `streamEnded` follows. */
@@ -166,12 +182,14 @@ export class AttemptLog {
   /** The end of the attempt; only the first one counts. */
   #settle(): void {
     if (this.#isSettled || !this.#record) return
+    if (this.#following) this.used(undefined)
     this.#isSettled = true
     this.#load.end()
-    const usage = this.#usage
-    const record = usage ? { ...this.#record, usage } : this.#record
-    if (usage) this.#terms.onSettled(record)
-    for (const listener of this.#onSettled) listener(record)
+    if (this.#spending) {
+      this.#record = { ...this.#record, ...this.#spending }
+      this.#terms.onSettled(this.#record)
+    }
+    for (const listener of this.#onSettled) listener(this.#record)
   }
 
   /** The end of one that is not listed among the attempts of the request. */

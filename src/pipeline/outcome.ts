@@ -6,6 +6,7 @@ import type { UpstreamAnswer } from '../lib/exchange.ts'
 import type { Route } from '../routing/group.ts'
 import type { CircuitPermit } from '../routing/permit.ts'
 import type { AttemptLog } from './attempt-log.ts'
+import type { OutputAllowance } from './steps.ts'
 
 /** A target to try. */
 export interface Target {
@@ -30,6 +31,8 @@ export interface Answered {
   bytes: Uint8Array | undefined
   /** The credentials of the call, which must not reach the client. */
   secrets: readonly string[]
+  /** How far its stream may go, where a step limits that. */
+  allowance: OutputAllowance | undefined
   log: AttemptLog
 }
 

@@ -5,6 +5,7 @@ import { targetName } from '../providers/target.ts'
 import type { FailureClass } from '../routing/failure-class.ts'
 import type { Route } from '../routing/group.ts'
 import { viaOf } from '../routing/group.ts'
+import type { CostSource } from '../usage/cost.ts'
 
 /** The record of one attempt, as the hook `onAttempt` gets it. */
 export interface AttemptRecord {
@@ -23,8 +24,12 @@ export interface AttemptRecord {
   message?: string
   /** The combos and providers that led to the target, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string
-  /** What the provider reported, in the record of the request; of a stream that broke off what it had reported until then. */
+  /** What it has used, once it has settled: in the record of the request, not yet in that of `onAttempt`. Absent when that is nothing. */
   usage?: TokenUsage
+  /** Where `usage` and `costUsd` come from; there whenever `usage` is. */
+  costSource?: CostSource
+  /** What it has cost, in US dollars; absent when the price of something that was used is not known. */
+  costUsd?: number
 }
 
 /**
@@ -81,6 +86,12 @@ export interface RequestRecord {
   attempts: readonly AttemptRecord[]
   /** The targets that were not called and the entries that were left out, each with why, in order; absent when there are none. */
   skipped?: ReadonlyArray<Skip | LeftOutEntry>
+  /** What all attempts have used together. */
+  usage?: TokenUsage
+  /** Where `usage` and `costUsd` come from, by the least certain of the attempts; there whenever `usage` is. */
+  costSource?: CostSource
+  /** What all attempts have cost, in US dollars; absent when that is not known of one of them. */
+  costUsd?: number
   /** Why no other target was tried though there was one. */
   stopped?: Stop
   /**

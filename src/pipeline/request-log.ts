@@ -1,13 +1,14 @@
 import type { StreamEnd } from '../codec/relay.ts'
 import { type ErrorCode, toGatewayError } from '../errors.ts'
-import type { Endpoint, TokenUsage } from '../formats/format.ts'
+import type { Endpoint } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
 import type { Route, RouteTarget } from '../routing/group.ts'
 import type { TargetStats } from '../routing/target-stats.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { Catalog, Clock } from '../types.ts'
-import { costOf, type UsageRecord } from '../usage/record.ts'
+import { type Spending, sumOfSpendings } from '../usage/cost.ts'
+import type { UsageRecord } from '../usage/record.ts'
 import { AttemptLog } from './attempt-log.ts'
 import { Client } from './client.ts'
 import type { Observer } from './hooks.ts'
@@ -46,7 +47,6 @@ interface GivenAnswer {
   target: RouteTarget
   /** What was lost in translation, of a stream up to now. */
   warnings(): readonly string[]
-  usage: TokenUsage | undefined
 }
 
 /**
@@ -143,8 +143,7 @@ export class RequestLog {
   }
 
   /** The stream that the client gets is over, and all that was spent for it is known. `status`: that of its reply. */
-  streamEnded({ usage, error, cancelled }: StreamEnd, status: number): void {
-    if (this.#answer) this.#answer.usage = usage
+  streamEnded({ error, cancelled }: Pick<StreamEnd, 'error' | 'cancelled'>, status: number): void {
     const end = cancelled ? 'aborted' : error ? 'cut' : 'complete'
     this.#end({ status: cancelled ? 499 : (error?.status ?? status), end })
   }
@@ -174,24 +173,29 @@ export class RequestLog {
    * The only end of a request: it frees the client and the targets that are still held for it, and reports what became of it. Only the first
    * call counts.
    */
-  #end(ending: { status: number; end: RequestEnd; error?: ErrorCode }): void {
+  #end(ending: Pick<RequestCourse, 'status' | 'end' | 'error'>): void {
     if (this.#isOver) return
     this.#isOver = true
     this.client.release()
     for (const attempt of this.#attempts) attempt.release()
     const { clock, observer } = this.#context
-    const durationMs = clock.now() - this.#startedAt
+    const course = { ...ending, durationMs: clock.now() - this.#startedAt, spending: this.#spending() }
     if (this.#onEnd.length > 0) {
-      const record = this.#record(ending, durationMs)
+      const record = this.#record(course)
       for (const listener of this.#onEnd) listener(record)
     }
     const answer = this.#answer
-    if (answer) observer.onUsage(() => this.#usage(answer, durationMs), this.#waitUntil)
-    observer.onRequest(() => this.#record(ending, durationMs), this.#waitUntil)
+    if (answer) observer.onUsage(() => this.#usage(answer, course), this.#waitUntil)
+    observer.onRequest(() => this.#record(course), this.#waitUntil)
+  }
+
+  /** What all attempts have used, those too that brought no answer. */
+  #spending(): Spending | undefined {
+    return this.#attempts.reduce<Spending | undefined>((sum, one) => sumOfSpendings(sum, one.spending), undefined)
   }
 
   /** What is known: most requests have a key, many have counts, some have a price. */
-  #usage({ target, usage }: GivenAnswer, durationMs: number): UsageRecord {
+  #usage({ target }: GivenAnswer, { durationMs, spending }: RequestCourse): UsageRecord {
     const record: UsageRecord = {
       requestedModel: this.#model ?? '',
       provider: target.provider,
@@ -203,14 +207,12 @@ export class RequestLog {
       durationMs,
     }
     if (this.key) record.keyId = this.key.id
-    if (!usage) return record
-    Object.assign(record, usage)
-    const costUsd = costOf(this.#context.catalog, target, usage)
-    if (costUsd !== undefined) record.costUsd = costUsd
-    return record
+    if (!spending) return record
+    const { usage, ...cost } = spending
+    return Object.assign(record, usage, cost)
   }
 
-  #record({ status, end, error }: { status: number; end: RequestEnd; error?: ErrorCode }, durationMs: number) {
+  #record({ status, end, error, durationMs, spending }: RequestCourse) {
     const { steps } = this
     const attempts = steps.filter(isAttempt)
     const warnings = this.#answer?.warnings() ?? []
@@ -230,8 +232,18 @@ export class RequestLog {
     if (steps.length > attempts.length) record.skipped = steps.filter(isSkipped)
     if (this.#stop) record.stopped = this.#stop
     if (warnings.length > 0) record.warnings = warnings
+    if (spending) Object.assign(record, spending)
     return record
   }
+}
+
+/** How a request went. */
+interface RequestCourse {
+  status: number
+  end: RequestEnd
+  error?: ErrorCode
+  durationMs: number
+  spending: Spending | undefined
 }
 
 const isAttempt = (step: StepRecord): step is AttemptRecord => 'outcome' in step

@@ -39,6 +39,19 @@ export interface SteppedAttempt {
    * reply; at once if it has settled. `next` resolves later.
    */
   onSettled(listener: (record: AttemptRecord) => void): void
+  /** Lets a stream of the target go on for so many tokens of output, and asks before it goes on for more. Call it before `next`. */
+  allowOutput(allowance: OutputAllowance): void
+}
+
+/** How far a stream may go. What it has had is estimated by its text, as providers report tokens only at the end. */
+export interface OutputAllowance {
+  /** The tokens of output that it may have without asking, of all its answers together. */
+  readonly tokens: number
+  /**
+   * Called when the stream is about to have more, with the tokens that it has then; nothing more reaches the client until this resolves, to
+   * the tokens that it may have then in all. A rejection ends the stream with its error, as an error event of the client's format.
+   */
+  extend(tokens: number): Promise<number>
 }
 
 /**

@@ -61,6 +61,7 @@ test('hooks get each attempt, each usage and each request once, with its facts',
     assert.equal(world.told.attempts, attempts)
     const outputTokens = stream ? 3 : 1
     const usage = { inputTokens: 7, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+    const cost = { costSource: 'counted', costUsd: (7 * 2 + outputTokens * 10) / 1_000_000 }
     const request = {
       id: world.told.requests[0]?.id,
       end: 'complete',
@@ -68,9 +69,11 @@ test('hooks get each attempt, each usage and each request once, with its facts',
       ...times,
       status: 200,
       streamed: stream,
-      attempts: [attempts[0], { ...attempts[1], usage }],
+      attempts: [attempts[0], { ...attempts[1], usage, ...cost }],
       keyId,
       model: 'chain',
+      usage,
+      ...cost,
     }
     assert.equal(world.told.requests, [request])
     assert.equal(world.told.usages, [
@@ -84,7 +87,7 @@ test('hooks get each attempt, each usage and each request once, with its facts',
         ...times,
         keyId,
         ...usage,
-        costUsd: (7 * 2 + outputTokens * 10) / 1_000_000,
+        ...cost,
       },
     ])
     for (const list of Object.values(world.told)) list.length = 0

@@ -1,37 +1,77 @@
-import { sumOf } from '../../src/formats/canonical/answer.ts'
-import type { Price } from '../../src/types.ts'
-import { costOf } from '../../src/usage/record.ts'
+import { type CostSource, costOf, type Spending, spendingOf, sumOfSpendings } from '../../src/usage/cost.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('what an answer costs')
 
-const cost = (price: Price | undefined, usage: Parameters<typeof costOf>[2]) =>
-  costOf({ one: { models: [{ id: 'm', ...(price && { price }) }] } }, { provider: 'one', model: 'm' }, usage)
-
 const tokens = { inputTokens: 1_000_000, outputTokens: 2_000_000 }
 
 test('tokens cost by the million, cached ones as much as others unless they have a price', () => {
-  assert.is(cost({ input: 2, output: 3 }, tokens), 8)
+  assert.is(costOf({ input: 2, output: 3 }, tokens), 8)
   const cached = { ...tokens, cacheReadTokens: 500_000 }
-  assert.is(cost({ input: 2, output: 3 }, cached), 8)
-  assert.is(cost({ input: 2, output: 3, cacheRead: 1 }, cached), 7.5)
+  assert.is(costOf({ input: 2, output: 3 }, cached), 8)
+  assert.is(costOf({ input: 2, output: 3, cacheRead: 1 }, cached), 7.5)
 })
 
 test('other units cost each, beside tokens or alone', () => {
-  assert.is(cost({ search: 0.005 }, { inputTokens: 0, outputTokens: 0, units: { search: 4 } }), 0.02)
-  assert.is(cost({ input: 2, output: 3, page: 0.5 }, { ...tokens, units: { page: 2 } }), 9)
+  assert.is(costOf({ search: 0.005 }, { inputTokens: 0, outputTokens: 0, units: { search: 4 } }), 0.02)
+  assert.is(costOf({ input: 2, output: 3, page: 0.5 }, { ...tokens, units: { page: 2 } }), 9)
 })
 
 test('a cost is unknown, not 0, if the price of something that was used is', () => {
-  assert.is(cost(undefined, tokens), undefined)
-  assert.is(cost({ input: 2 }, tokens), undefined)
-  assert.is(cost({ input: 2, output: 3 }, { ...tokens, units: { search: 1 } }), undefined)
-  assert.is(cost({ input: 2 }, { inputTokens: 1_000_000, outputTokens: 0 }), 2)
+  assert.is(costOf(undefined, tokens), undefined)
+  assert.is(costOf({ input: 2 }, tokens), undefined)
+  assert.is(costOf({ input: 2, output: 3 }, { ...tokens, units: { search: 1 } }), undefined)
+  assert.is(costOf({ input: 2 }, { inputTokens: 1_000_000, outputTokens: 0 }), 2)
 })
 
-test('the units of two answers are added', () => {
-  const one = { inputTokens: 1, outputTokens: 0, units: { search: 1, page: 2 } }
-  assert.equal(sumOf(one, { inputTokens: 2, outputTokens: 1, units: { search: 3 } })?.units, { search: 4, page: 2 })
-  assert.equal(sumOf(one, { inputTokens: 2, outputTokens: 1 })?.units, { search: 1, page: 2 })
-  assert.not.ok('units' in (sumOf({ inputTokens: 1, outputTokens: 1 }, { inputTokens: 2, outputTokens: 1 }) ?? {}))
+test('tokens that are cached for an hour cost twice the input, other writes their own price', () => {
+  const written = { inputTokens: 1_000_000, outputTokens: 0, cacheWriteTokens: 1_000_000, cacheWrite1hTokens: 400_000 }
+  assert.is(costOf({ input: 5, cacheWrite: 6.25 }, written), 0.6 * 6.25 + 0.4 * 10)
+})
+
+const catalog = { one: { models: [{ id: 'm', price: { input: 1, output: 10 } }] } }
+const at = (model: string) => ({ catalog, target: { provider: 'one', model } })
+
+test('what the provider reports as its cost comes before the price, but not for an estimate', () => {
+  const usage = { inputTokens: 1_000_000, outputTokens: 0, costUsd: 0.5 }
+  assert.equal(spendingOf(usage, at('m')), { usage, costSource: 'reported', costUsd: 0.5 })
+  assert.equal(spendingOf(usage, { ...at('m'), isEstimated: true }), { usage, costSource: 'estimated', costUsd: 1 })
+  assert.equal(spendingOf(usage, at('other')), { usage, costSource: 'reported', costUsd: 0.5 })
+  const { costUsd: _, ...counted } = usage
+  assert.equal(spendingOf(counted, at('m')), { usage: counted, costSource: 'counted', costUsd: 1 })
+  assert.equal(spendingOf(counted, at('other')), { usage: counted, costSource: 'counted' })
+})
+
+test('a sum is as uncertain as its least certain part', () => {
+  const of = (costSource: CostSource): Spending => ({
+    usage: { inputTokens: 1, outputTokens: 2 },
+    costSource,
+    costUsd: 1,
+  })
+  const sources = ['reported', 'counted', 'estimated'] as const
+  const sums = sources.map((one) => sources.map((other) => sumOfSpendings(of(one), of(other))?.costSource))
+  assert.equal(sums, [
+    ['reported', 'counted', 'estimated'],
+    ['counted', 'counted', 'estimated'],
+    ['estimated', 'estimated', 'estimated'],
+  ])
+  const unknown: Spending = { usage: { inputTokens: 1, outputTokens: 2 }, costSource: 'counted' }
+  assert.not.ok('costUsd' in (sumOfSpendings(of('counted'), unknown) ?? {}))
+  assert.is(sumOfSpendings(of('counted'), of('counted'))?.costUsd, 2)
+  assert.equal(sumOfSpendings(undefined, unknown), unknown)
+})
+
+test('the tokens and units of two calls are added', () => {
+  const sumOf = (one: Spending['usage'], other: Spending['usage']) =>
+    sumOfSpendings({ usage: one, costSource: 'counted' }, { usage: other, costSource: 'counted' })?.usage ?? {}
+  const one = { inputTokens: 1, outputTokens: 0, cacheReadTokens: 1, units: { search: 1, page: 2 } }
+  assert.equal(sumOf(one, { inputTokens: 2, outputTokens: 1, reasoningTokens: 4, units: { search: 3 } }), {
+    inputTokens: 3,
+    outputTokens: 1,
+    cacheReadTokens: 1,
+    reasoningTokens: 4,
+    units: { search: 4, page: 2 },
+  })
+  assert.equal(sumOf(one, { inputTokens: 2, outputTokens: 1 }), { ...one, inputTokens: 3, outputTokens: 1 })
+  assert.not.ok('units' in sumOf({ inputTokens: 1, outputTokens: 1 }, { inputTokens: 2, outputTokens: 1 }))
 })

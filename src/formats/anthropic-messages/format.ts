@@ -2,7 +2,7 @@ import { createFinder } from '../../lib/bytes.ts'
 import { isObject } from '../../lib/json.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { isEmptyValue, isNormalEnd } from '../errors/empty.ts'
-import { type AnswerReader, countsLike, type Format, fixedEndpoint, outputLimitIn } from '../format.ts'
+import { type AnswerReader, countsLike, type Format, FREE, fixedEndpoint, outputLimitIn, saidIn } from '../format.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../operations.ts'
 import { messageErrors } from './errors.ts'
@@ -17,6 +17,7 @@ const answers: AnswerReader = {
   watchStream: createMessageStreamState,
   isOwnEvent: createFinder(['"content_block_', '"message_start"', '"message_delta"', '"message_stop"', '"ping"']),
   gathersEvents: true,
+  said: saidIn('text', 'thinking', 'partial_json', 'input'),
 }
 
 /** Anthropic Messages. */
@@ -29,6 +30,7 @@ export const anthropicMessages: Format = {
     fixedEndpoint('anthropic-messages', '/messages/count_tokens', {
       operation: operations.countTokens,
       streams: 'never',
+      bound: FREE,
     }),
   ],
   clientSigns: { paths: /^\/v1\/(?:v1\/)?messages/, headers: ['anthropic-version'] }, // also with /v1 twice, a common mistake

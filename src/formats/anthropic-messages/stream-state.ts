@@ -3,6 +3,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { AnswerStarts, BEGUN_ANEW } from '../answer-starts.ts'
 import type { TokenUsage } from '../canonical/answer.ts'
+import { reportedCost } from '../canonical/reported-cost.ts'
 import { tokenCount } from '../canonical/values.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { newStreamProgress, type StreamState } from '../format.ts'
@@ -16,12 +17,16 @@ export function messageUsage(usage: unknown): TokenUsage | undefined {
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
   const cacheReadTokens = tokenCount(usage.cache_read_input_tokens)
   const cacheWriteTokens = tokenCount(usage.cache_creation_input_tokens)
+  const writes = isObject(usage.cache_creation) ? usage.cache_creation : {}
+  const cacheWrite1hTokens = Math.min(tokenCount(writes.ephemeral_1h_input_tokens), cacheWriteTokens)
   return {
     inputTokens: tokenCount(usage.input_tokens) + cacheReadTokens + cacheWriteTokens,
     outputTokens: tokenCount(usage.output_tokens),
     cacheReadTokens,
     cacheWriteTokens,
     reasoningTokens: tokenCount(details.thinking_tokens),
+    ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
+    ...reportedCost(usage),
   }
 }
 

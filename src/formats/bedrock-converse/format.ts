@@ -1,6 +1,13 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { type AnswerReader, countsLike, newStreamProgress, type StreamState, type UpstreamFormat } from '../format.ts'
+import {
+  type AnswerReader,
+  countsLike,
+  newStreamProgress,
+  type StreamState,
+  saidIn,
+  type UpstreamFormat,
+} from '../format.ts'
 import { converseErrors, exceptionIn, readError } from './errors.ts'
 import { eventStreamFraming } from './event-stream.ts'
 import { brokenBy, converseUsage } from './fields.ts'
@@ -18,6 +25,7 @@ const answers: AnswerReader = {
   watchStream: createConverseStreamState,
   isOwnEvent: () => true, // its streams are never passed through
   gathersEvents: true,
+  said: saidIn('text', 'toolUse'),
 }
 
 /** Converse of AWS Bedrock: one format for the models of many vendors, which only providers speak. */

@@ -65,30 +65,11 @@ export interface TokenUsage {
   outputTokens: number
   cacheReadTokens?: number
   cacheWriteTokens?: number
+  /** Those of `cacheWriteTokens` that are kept for an hour, where the provider tells them apart. */
+  cacheWrite1hTokens?: number
   reasoningTokens?: number
   /** What the provider charges for besides tokens, such as searches. */
   units?: Readonly<Partial<Record<PricedUnit, number>>>
-}
-
-/** The usage of two answers together; where one of them is missing, that of the other. */
-export function sumOf(one: TokenUsage | undefined, other: TokenUsage | undefined): TokenUsage | undefined {
-  if (!one || !other) return one ?? other
-  const sum = (name: Exclude<keyof TokenUsage, 'units'>) => (one[name] ?? 0) + (other[name] ?? 0)
-  const units = sumOfUnits(one.units, other.units)
-  return {
-    inputTokens: sum('inputTokens'),
-    outputTokens: sum('outputTokens'),
-    cacheReadTokens: sum('cacheReadTokens'),
-    cacheWriteTokens: sum('cacheWriteTokens'),
-    reasoningTokens: sum('reasoningTokens'),
-    ...(units && { units }),
-  }
-}
-
-function sumOfUnits(one: TokenUsage['units'], other: TokenUsage['units']): TokenUsage['units'] {
-  if (!one || !other) return one ?? other
-  const sum = { ...one }
-  for (const [unit, count] of Object.entries(other) as Array<[PricedUnit, number]>) // an object has no other keys
-    sum[unit] = (sum[unit] ?? 0) + count
-  return sum
+  /** What the provider says that it charges for all of this, in US dollars, where it says so. */
+  costUsd?: number
 }

@@ -2,7 +2,18 @@ import { createFinder } from '../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { replaceSpans, scanTopLevel, withMember } from '../../lib/json-scan.ts'
 import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
-import { type AnswerReader, countsLike, type Endpoint, type Format, type OutputLimit } from '../format.ts'
+import {
+  type AnswerReader,
+  answersIn,
+  countsLike,
+  type Endpoint,
+  type Format,
+  FREE,
+  highestLimit,
+  type OutputLimit,
+  type RequestBound,
+  saidIn,
+} from '../format.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../operations.ts'
 import { geminiErrors } from './errors.ts'
@@ -21,30 +32,45 @@ const answers: AnswerReader = {
   watchStream: createGeminiStreamState,
   isOwnEvent: createFinder(['"candidates"', '"usageMetadata"', '"promptFeedback"']),
   gathersEvents: true,
+  said: saidIn('text', 'functionCall', 'executableCode'),
 }
 
 /** The limit within the options of the answer; Google takes both spellings of each name. */
 const outputLimit: OutputLimit = {
-  of(body) {
-    const { [limitNames(body).inner]: limit } = configIn(body)
-    return typeof limit === 'number' ? limit : undefined
-  },
+  of: (body) => highestLimit(configsIn(body).flatMap((config) => INNER.map((name) => config[name]))),
   set({ text, body }, tokens) {
-    const { outer, inner } = limitNames(body)
-    return withMember(text, outer, (config) =>
-      withMember(config?.startsWith('{') ? config : '{}', inner, () => String(tokens)),
-    )
+    const outers = OUTER.filter((name) => isObject(body[name]))
+    return (outers.length > 0 ? outers : OUTER.slice(0, 1)).reduce((written, outer) => {
+      const given = INNER.filter((name) => (configIn(body, outer)[name] ?? null) !== null)
+      const inners = given.length > 0 ? given : INNER.slice(0, 1)
+      return withMember(written, outer, (config) =>
+        inners.reduce(
+          (within, inner) => withMember(within, inner, () => String(tokens)),
+          config?.startsWith('{') ? config : '{}',
+        ),
+      )
+    }, text)
   },
   name: 'generationConfig.maxOutputTokens',
 }
 
-function limitNames(body: JsonObject): { outer: string; inner: string } {
-  const inner = 'max_output_tokens' in configIn(body) ? 'max_output_tokens' : 'maxOutputTokens'
-  return { outer: 'generation_config' in body ? 'generation_config' : 'generationConfig', inner }
+const bound: RequestBound = {
+  answers: (body) =>
+    Math.max(
+      ...configsIn(body).flatMap(({ candidateCount, candidate_count: count }) => [
+        answersIn(candidateCount),
+        answersIn(count),
+      ]),
+    ),
 }
 
-function configIn(body: JsonObject): JsonObject {
-  const config = body.generation_config ?? body.generationConfig
+const OUTER = ['generationConfig', 'generation_config']
+const INNER = ['maxOutputTokens', 'max_output_tokens']
+
+const configsIn = (body: JsonObject): JsonObject[] => OUTER.map((name) => configIn(body, name))
+
+function configIn(body: JsonObject, name: string): JsonObject {
+  const config = body[name]
   return isObject(config) ? config : {}
 }
 
@@ -68,7 +94,10 @@ export const gemini: Format = {
 
 /** The methods of a model, whose name is in the path, under one version of the API. */
 function methodsUnder(version: string): Endpoint[] {
-  const of = (method: string, more: Pick<Endpoint, 'operation' | 'streams' | 'bodyFor' | 'outputLimit'>): Endpoint => ({
+  const of = (
+    method: string,
+    more: Pick<Endpoint, 'operation' | 'streams' | 'bodyFor' | 'outputLimit' | 'bound'>,
+  ): Endpoint => ({
     path: `/${version}/models/{model}:${method}`,
     format: 'gemini',
     reads: 'json',
@@ -76,9 +105,9 @@ function methodsUnder(version: string): Endpoint[] {
     ...more,
   })
   return [
-    of('generateContent', { operation: operations.generate, streams: 'never', outputLimit }),
-    of('streamGenerateContent', { operation: operations.generate, streams: 'always', outputLimit }),
-    of('countTokens', { operation: operations.countTokens, streams: 'never', bodyFor: countBodyFor }),
+    of('generateContent', { operation: operations.generate, streams: 'never', outputLimit, bound }),
+    of('streamGenerateContent', { operation: operations.generate, streams: 'always', outputLimit, bound }),
+    of('countTokens', { operation: operations.countTokens, streams: 'never', bodyFor: countBodyFor, bound: FREE }),
   ]
 }
 

@@ -3,7 +3,15 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { withMember } from '../../lib/json-scan.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
-import { type AnswerReader, type Format, fixedEndpoint, outputLimitIn, type UsageRequest } from '../format.ts'
+import {
+  type AnswerReader,
+  answersIn,
+  type Format,
+  fixedEndpoint,
+  outputLimitIn,
+  saidIn,
+  type UsageRequest,
+} from '../format.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../operations.ts'
 import { chatErrors } from './errors.ts'
@@ -42,6 +50,7 @@ const answers: AnswerReader = {
   watchStream: createChatStreamState,
   isOwnEvent: createFinder(['"choices"', '[DONE]']),
   gathersEvents: true,
+  said: saidIn('content', 'reasoning_content', 'reasoning', 'refusal', 'transcript', 'tool_calls', 'function_call'),
 }
 
 /** What providers refuse without a stream, and how they are asked for its usage. */
@@ -56,20 +65,26 @@ export const openaiChat: Format = {
     fixedEndpoint('openai-chat', '/chat/completions', {
       ...streaming,
       outputLimit: outputLimitIn('max_completion_tokens', 'max_tokens'),
+      bound: { answers: ({ n }) => answersIn(n) },
     }),
     fixedEndpoint('openai-chat', '/completions', {
       ...streaming,
       operation: operations.complete,
       outputLimit: outputLimitIn('max_tokens'),
+      bound: { answers: ({ n, best_of: best, prompt }) => Math.max(answersIn(n), answersIn(best)) * promptsIn(prompt) },
     }),
   ],
   clientSigns: { headers: [] },
   requestIdHeader: 'x-request-id',
   errors: chatErrors,
   keepAlive: KEEP_ALIVE,
-  answers: { generate: answers, complete: { ...answers, gathersEvents: false } },
+  answers: { generate: answers, complete: { ...answers, gathersEvents: false, said: saidIn('text') } },
   loadTranslator: async () => (await loadTranslators()).chatTranslator,
 }
+
+/** How many prompts a completion has: several texts, or several lists of tokens. */
+const promptsIn = (prompt: unknown) =>
+  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
 
 function hasChoices({ choices }: JsonObject): boolean {
   return Array.isArray(choices) && choices.length > 0

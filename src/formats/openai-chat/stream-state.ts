@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { TokenUsage } from '../canonical/answer.ts'
+import { reportedCost } from '../canonical/reported-cost.ts'
 import { tokenCount } from '../canonical/values.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { newStreamProgress, type StreamState } from '../format.ts'
@@ -24,6 +25,7 @@ export function chatUsage(usage: unknown): TokenUsage | undefined {
     // Some vendors report tokens that were read as written, too; no token is both.
     cacheWriteTokens: Math.min(tokenCount(prompt.cache_write_tokens), inputTokens - cacheReadTokens),
     reasoningTokens,
+    ...reportedCost(usage),
   }
 }
 

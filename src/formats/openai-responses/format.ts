@@ -2,7 +2,15 @@ import { createFinder } from '../../lib/bytes.ts'
 import { isObject } from '../../lib/json.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
-import { type AnswerReader, countsLike, type Endpoint, type Format, fixedEndpoint, outputLimitIn } from '../format.ts'
+import {
+  type AnswerReader,
+  countsLike,
+  type Endpoint,
+  type Format,
+  FREE,
+  fixedEndpoint,
+  outputLimitIn,
+} from '../format.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../operations.ts'
 import { responseErrors } from './errors.ts'
@@ -24,6 +32,7 @@ const answers: AnswerReader = {
   watchStream: createResponseStreamState,
   isOwnEvent: createFinder(['"response.', '[DONE]']),
   gathersEvents: true,
+  said: { whole: ['text', 'arguments', 'input', 'refusal'], streamed: ['delta'] },
 }
 
 /** What requests of all operations have in common. */
@@ -48,6 +57,7 @@ export const openaiResponses: Format = {
       ...shared,
       operation: operations.countTokens,
       streams: 'never',
+      bound: FREE,
     }),
     fixedEndpoint('openai-responses', '/responses/compact', {
       ...shared,

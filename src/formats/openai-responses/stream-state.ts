@@ -3,6 +3,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { AnswerStarts, BEGUN_ANEW } from '../answer-starts.ts'
 import type { TokenUsage } from '../canonical/answer.ts'
+import { reportedCost } from '../canonical/reported-cost.ts'
 import type { CompactionMode } from '../canonical/request.ts'
 import { tokenCount } from '../canonical/values.ts'
 import { embeddedError } from '../errors/embedded.ts'
@@ -25,6 +26,7 @@ export function responseUsage(usage: unknown): TokenUsage | undefined {
     cacheReadTokens,
     cacheWriteTokens: Math.min(tokenCount(input.cache_write_tokens), inputTokens - cacheReadTokens), // as in openai-chat
     reasoningTokens: tokenCount(output.reasoning_tokens),
+    ...reportedCost(usage),
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Codec } from '../../codec/codec.ts'
 import { encodeLimited } from '../../codec/encode.ts'
 import { failureOfError, unreadableCredential } from '../../codec/failure.ts'
-import type { FailedResponse, ReceivedResponse } from '../../codec/response.ts'
+import type { FailedResponse, ReceivedResponse, WholeResponse } from '../../codec/response.ts'
 import { redact, secretsOf } from '../../codec/secrets.ts'
 import { type GatewayError, toGatewayError } from '../../errors.ts'
-import type { TokenUsage } from '../../formats/format.ts'
+import type { StreamState, TokenUsage } from '../../formats/format.ts'
 import type { UpstreamCall } from '../../lib/exchange.ts'
 import { Scope } from '../../lib/scope.ts'
 import type { Route } from '../../routing/group.ts'
@@ -13,7 +13,7 @@ import { upstreamCall } from '../../upstream/request.ts'
 import type { AttemptLog } from '../attempt-log.ts'
 import type { Answered, Failed, Outcome, Target } from '../outcome.ts'
 import type { ModelRequest } from '../request.ts'
-import { type AttemptStep, attemptWithin, type SteppedAttempt } from '../steps.ts'
+import { type AttemptStep, attemptWithin, type OutputAllowance, type SteppedAttempt } from '../steps.ts'
 import { receive } from './receive.ts'
 
 /**
@@ -29,6 +29,7 @@ export class Attempt {
   #codec: Codec
   #call: ProviderCall | undefined = undefined
   #onCalled: () => void = () => {}
+  #allowance: OutputAllowance | undefined = undefined
   #hasBegun = false // its credential is at hand, and its provider is called next
 
   constructor(request: ModelRequest, target: Target, codec: Codec) {
@@ -84,6 +85,9 @@ export class Attempt {
           throw error
         },
         onSettled: (listener) => this.#log.onSettled(listener),
+        allowOutput: (allowance: OutputAllowance) => {
+          this.#allowance = allowance
+        },
       }
       void attemptWithin(steps, attempt, {
         make: () => {
@@ -149,7 +153,7 @@ export class Attempt {
     try {
       for (;;) {
         const received = await this.#receive(call, codec)
-        this.#log.used(usageOf(received))
+        if (received.kind !== 'stream') this.#log.used(usageOf(received))
         const following = received.kind === 'stream' ? undefined : codec.followUp?.(received)
         const next = following && (await this.#scope.race(following))
         if (!next) {
@@ -201,7 +205,8 @@ export class Attempt {
     const opening = call.open(prepared, fetch)
     this.#onCalled()
     const { format, operation, answers } = codec
-    return receive(opening, call, { format, operation, answers, clock, limits, stream })
+    const onEvents = (state: StreamState) => this.#log.follows(state)
+    return receive(opening, call, { format, operation, answers, clock, limits, stream, onEvents })
   }
 
   /** The outcome of a response that is a failure. */
@@ -238,7 +243,8 @@ export class Attempt {
   ): Answered {
     const bytes = isRead && response.kind === 'whole' ? codec.readWhole(response) : undefined
     const secrets = secretsOf(call) // later parts of the response may quote them, too
-    return { kind: 'answered', route: this.route, codec, response, bytes, secrets, log: this.#log }
+    const allowance = this.#allowance
+    return { kind: 'answered', route: this.route, codec, response, bytes, secrets, allowance, log: this.#log }
   }
 
   #failedOutcome({ failure, head }: FailedResponse, empty?: Answered): Failed {
@@ -249,10 +255,10 @@ export class Attempt {
 /** The failure that an error stands for. */
 const failedResponse = (thrown: unknown): FailedResponse => ({ kind: 'failure', failure: failureOfError(thrown) })
 
-/** The usage of a response that has come whole, an empty one too; that of a stream is known at its end. */
-function usageOf(received: ReceivedResponse | FailedResponse): TokenUsage | undefined {
-  const response = received.kind === 'failure' ? received.empty : received
-  return response?.kind === 'whole' ? response.usage : undefined
+/** The usage of a response that has come whole, an empty one too. */
+function usageOf(received: WholeResponse | FailedResponse): TokenUsage | undefined {
+  if (received.kind === 'whole') return received.usage
+  return received.usage ?? (received.empty?.kind === 'whole' ? received.empty.usage : undefined)
 }
 
 /** The reason by which a slower attempt ends; it is never reported. */

@@ -16,11 +16,11 @@ const MAX_ERROR_BYTES = 64 * 1024
 /** The failure that an error status stands for. */
 export async function readErrorStatus(
   head: UpstreamAnswer,
-  { format, operation, clock }: Expected,
+  { format, operation, answers, clock }: Expected,
 ): Promise<FailedResponse> {
   const bytes = await readError(head.body)
   const failure = failureOfStatus(head, bytes, { reader: format.errors, operation, now: clock.now() })
-  return { kind: 'failure', failure, head }
+  return { kind: 'failure', failure, head, usage: answers.usageOf(tryParseShallow(decodeUtf8Lenient(bytes))) }
 }
 
 /** The failure that an error in a 200 stands for. */

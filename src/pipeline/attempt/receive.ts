@@ -1,6 +1,6 @@
 import { failureOfError } from '../../codec/failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../../codec/response.ts'
-import type { AnswerReader, UpstreamFormat } from '../../formats/format.ts'
+import type { AnswerReader, StreamState, UpstreamFormat } from '../../formats/format.ts'
 import type { Operation } from '../../formats/operations.ts'
 import type { UpstreamAnswer } from '../../lib/exchange.ts'
 import type { ProviderCall } from '../../upstream/provider-call.ts'
@@ -17,6 +17,8 @@ export interface Expected extends Pick<PipelineContext, 'clock' | 'limits'> {
   operation: Operation
   answers: AnswerReader
   stream: boolean
+  /** Called with the state of each stream of events that is read. */
+  onEvents(state: StreamState): void
 }
 
 /** Reads the response to a call: to its end, or a stream to its first content. Never rejects: every error is a failure with a class. */

@@ -25,9 +25,10 @@ export function objectIn(
   const json = tryParseJson(text)
   if (!isObject(json)) return undefined
   const error = answers.errorIn(json)
-  if (error) return readEmbeddedError(error, head, expected)
-  if (!answers.isAnswer(json)) return { kind: 'failure', failure: noAnswer(answers) }
-  const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage: answers.usageOf(json) }
+  const usage = answers.usageOf(json)
+  if (error) return { ...readEmbeddedError(error, head, expected), usage }
+  if (!answers.isAnswer(json)) return { kind: 'failure', failure: noAnswer(answers), usage }
+  const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage }
   const isEmpty = !hasText(text) && answers.isEmpty(json)
   return isEmpty ? { kind: 'failure', failure: emptyAnswer, empty: whole } : whole
 }
@@ -63,8 +64,12 @@ export async function receiveStream(
  * that the next target can be tried; after it they go to the client. Rejects with what `body` rejects with, and with `UPSTREAM_INVALID` when
  * there is no content within 16 MiB.
  */
-async function commitStream(body: ByteStream, { format, answers }: Expected): Promise<Committed | NotCommitted> {
+async function commitStream(
+  body: ByteStream,
+  { format, answers, onEvents }: Expected,
+): Promise<Committed | NotCommitted> {
   const state = answers.watchStream()
+  onEvents(state)
   const head: Uint8Array[] = []
   let size = 0
   const { framing = sseFraming } = format

@@ -178,12 +178,13 @@ function following(seen: readonly Uint8Array[], rest?: ByteStream): ByteStream {
  */
 async function gatherEvents(
   head: UpstreamAnswer,
-  { format, answers, limits }: Expected,
+  { format, answers, limits, onEvents }: Expected,
 ): Promise<WholeResponse | FailedResponse | EmbeddedError> {
   const { framing = sseFraming } = format
   const { maxAnswerBytes } = limits
   const { body } = head
   const state = answers.watchStream()
+  onEvents(state)
   const events: SseEvent[] = []
   let size = 0
   const parser = framing((event) => {

@@ -3,13 +3,15 @@ import type { StreamedResponse } from '../../codec/response.ts'
 import { createKeyFinder, type KnownKeys, type QuotedKeyFinder, SHORTEST_SECRET } from '../../codec/secrets.ts'
 import { STREAM_HEADERS } from '../../codec/stream-headers.ts'
 import { isGatewayError } from '../../errors.ts'
-import { sumOf } from '../../formats/canonical/answer.ts'
+import { answersOf } from '../../formats/format.ts'
 import type { Reply, UpstreamAnswer } from '../../lib/exchange.ts'
+import { once } from '../../lib/promises.ts'
 import { askableName } from '../../routing/route-table.ts'
 import { contentType, replyHeaders, requestIdAmong, requestIdIn } from '../../upstream/headers.ts'
 import type { Answered } from '../outcome.ts'
 import { ATTEMPTS_HEADER, attemptsHeader, TARGET_HEADER, targetHeader } from '../records.ts'
 import type { ModelRequest } from '../request.ts'
+import type { withinAllowance } from './allowance.ts'
 
 /** The reply of an answer. Headers that quote a credential are left out. */
 export async function answerReply(answered: Answered, request: ModelRequest): Promise<Reply> {
@@ -34,9 +36,11 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
   if (warnings.length > 0) Object.assign(headers, warningHeader(warnings))
   const status = !isPassThrough || WITHOUT_BODY.has(response.head.status) ? 200 : response.head.status
   client.stopTimeout()
-  const usage = response.kind === 'whole' ? sumOf(codec.spent, response.usage) : undefined
-  log.answerGiven({ target, warnings: codec.warnings, usage })
-  if (response.kind === 'stream') return streamReply(answered, request, { status, headers, response })
+  log.answerGiven({ target, warnings: codec.warnings })
+  if (response.kind === 'stream') {
+    const within = answered.allowance && (await loadAllowance()).withinAllowance
+    return streamReply(answered, request, { status, headers, response, within })
+  }
   attempt.answerEnded()
   return { status, headers, body: bytes ?? response.bytes }
 }
@@ -54,25 +58,33 @@ async function keyFinderFor(head: UpstreamAnswer, knownKeys: KnownKeys): Promise
 const MEDIA_TYPE = /^(?:application\/json|text\/event-stream)(?:; ?charset=utf-8)?$/i
 const findsNone: QuotedKeyFinder = () => false
 
+interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
+  response: StreamedResponse
+  within: typeof withinAllowance | undefined
+}
+
+/** Few requests have limits. */
+const loadAllowance = once(() => import('./allowance.ts'))
+
 /** The reply of an answer that is streamed. */
 function streamReply(
-  { codec, secrets, log: attempt }: Answered,
-  { log, client, context }: ModelRequest,
-  { status, headers, response }: Pick<Reply, 'status' | 'headers'> & { response: StreamedResponse },
+  { codec, secrets, allowance, log: attempt }: Answered,
+  { log, client, context, call, format }: ModelRequest,
+  { status, headers, response, within }: StreamedReply,
 ): Reply {
-  // Only this of the codec: what `onEnd` refers to lives as long as the stream, and the codec holds the body of the request.
-  const { spent } = codec
-  let isOver = false
-  const body = codec.relay(response.body, response.committed, {
+  let isOver = false // what `onEnd` refers to lives as long as the stream: not the codec, which holds the body of the request
+  const relayed = codec.relay(response.body, response.committed, {
     secrets,
     knownKeys: context.knownKeys.list,
     maxStreamBytes: context.limits.maxStreamBytes,
     onEnd(end) {
       isOver = true
       attempt.streamEnded(end)
-      log.streamEnded({ ...end, usage: sumOf(spent, end.usage) }, status)
+      log.streamEnded(end, status)
     },
   })
+  const { said } = answersOf(format, call.endpoint.operation)
+  const body = allowance && within && said ? within(relayed, allowance, said.streamed) : relayed
   client.scope.add((reason) => {
     if (isOver) return
     // A client that has left reads no error, nor does one whose request a step has ended with another reply.

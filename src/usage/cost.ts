@@ -1,0 +1,111 @@
+import type { TokenUsage } from '../formats/format.ts'
+import { catalogModelOf, type ModelAt } from '../providers/catalog-model.ts'
+import type { Catalog, Price, PricedUnit } from '../types.ts'
+
+/**
+ * Where usage and cost come from. `reported`: the provider has reported the cost itself. `counted`: the tokens that it has reported, times the
+ * price. `estimated`: it has not reported all tokens, and what was sent and streamed was counted in their place.
+ */
+export type CostSource = 'reported' | 'counted' | 'estimated'
+
+/** What a call, an attempt or a request has used. */
+export interface Spending {
+  usage: TokenUsage
+  costSource: CostSource
+  /** In US dollars; absent when the price of something that was used is not known. */
+  costUsd?: number
+}
+
+/** What a call to the target has used, by its usage. */
+export function spendingOf(
+  usage: TokenUsage,
+  { catalog, target, isEstimated = false }: { catalog: Catalog; target: ModelAt; isEstimated?: boolean },
+): Spending {
+  if (usage.costUsd !== undefined && !isEstimated) return { usage, costSource: 'reported', costUsd: usage.costUsd }
+  const costUsd = costOf(priceOf(catalog, target), usage)
+  const costSource = isEstimated ? 'estimated' : 'counted'
+  return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
+}
+
+/** Two spendings together; the sum is as uncertain as the less certain of them, and has a cost if both have one. */
+export function sumOfSpendings(one: Spending | undefined, other: Spending | undefined): Spending | undefined {
+  if (!one || !other) return one ?? other
+  const costSource = sources.find((source) => one.costSource === source || other.costSource === source) ?? 'counted'
+  const usage = sumOfUsages(one.usage, other.usage)
+  if (one.costUsd === undefined || other.costUsd === undefined) return { usage, costSource }
+  return { usage, costSource, costUsd: one.costUsd + other.costUsd }
+}
+
+/** The less certain ones first. */
+const sources: readonly CostSource[] = ['estimated', 'counted', 'reported']
+
+/** The usage of two calls together; the cost that providers have reported is only kept where both have. */
+function sumOfUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
+  const sum: TokenUsage = {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+  }
+  for (const name of optionalCounts) {
+    if (one[name] !== undefined || other[name] !== undefined) sum[name] = (one[name] ?? 0) + (other[name] ?? 0)
+  }
+  const units = one.units && other.units ? sumOfUnits(one.units, other.units) : (one.units ?? other.units)
+  if (units) sum.units = units
+  if (one.costUsd !== undefined && other.costUsd !== undefined) sum.costUsd = one.costUsd + other.costUsd
+  return sum
+}
+
+const optionalCounts = ['cacheReadTokens', 'cacheWriteTokens', 'cacheWrite1hTokens', 'reasoningTokens'] as const
+
+type Units = NonNullable<TokenUsage['units']>
+
+function sumOfUnits(one: Units, other: Units): Units {
+  const sum = { ...one }
+  for (const [unit, count] of unitsIn(other)) sum[unit] = (sum[unit] ?? 0) + count
+  return sum
+}
+
+const unitsIn = (units: Units) => Object.entries(units) as Array<[PricedUnit, number]> // an object has no other keys
+
+/** The prices of a model; `undefined` when none is known. */
+export const priceOf = (catalog: Catalog, target: ModelAt): Price | undefined => catalogModelOf(catalog, target)?.price
+
+/**
+ * The cost in US dollars by prices; `undefined`, never 0, when the price of something that was used is not known. Without prices of their
+ * own, cached tokens cost as much as other input, and those that are cached for an hour twice as much, as at Anthropic.
+ */
+export function costOf(price: Price | undefined, usage: TokenUsage): number | undefined {
+  if (!price) return undefined
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0, units } = usage
+  const { input, output, cacheRead = input, cacheWrite = input } = price
+  const ofTokens = sumOfCosts([
+    [Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens), input],
+    [cacheReadTokens, cacheRead],
+    [Math.max(0, cacheWriteTokens - cacheWrite1hTokens), cacheWrite],
+    [cacheWrite1hTokens, hourOf(price)],
+    [outputTokens, output],
+  ])
+  const ofUnits = costOfUnits(price, units)
+  return ofTokens === undefined || ofUnits === undefined ? undefined : ofTokens / 1_000_000 + ofUnits
+}
+
+/** The cost of what is used besides tokens. */
+export const costOfUnits = (price: Price, units: Units = {}): number | undefined =>
+  sumOfCosts(unitsIn(units).map(([unit, count]) => [count, price[unit]]))
+
+/** The price of input that costs the most, by the million: some providers charge more for what they write to a cache. */
+export function dearestInput(price: Price, { keepsForAnHour }: { keepsForAnHour: boolean }): number | undefined {
+  if (price.input === undefined) return undefined
+  return Math.max(price.input, price.cacheWrite ?? 0, keepsForAnHour ? (hourOf(price) ?? 0) : 0)
+}
+
+const hourOf = ({ input }: Price): number | undefined => input && input * 2
+
+function sumOfCosts(counts: ReadonlyArray<readonly [count: number, price: number | undefined]>): number | undefined {
+  let sum = 0
+  for (const [count, price] of counts) {
+    if (count === 0) continue
+    if (price === undefined) return undefined
+    sum += count * price
+  }
+  return sum
+}

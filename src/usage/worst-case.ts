@@ -1,0 +1,68 @@
+import type { Endpoint, TokenUsage } from '../formats/format.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { catalogModelOf, type ModelAt } from '../providers/catalog-model.ts'
+import type { Catalog, CatalogModel, Price } from '../types.ts'
+import { costOfUnits, dearestInput, priceOf } from './cost.ts'
+import { inputBound } from './input-bound.ts'
+
+/** The most that an attempt can use, as far as is known before its provider is called. */
+export interface WorstCase {
+  /** At least what the provider counts, cached input included. */
+  inputTokens: number
+  /** Of all answers together. */
+  outputTokens: number
+  /** How many answers share `outputTokens`: a limit that the gateway sets (`SteppedAttempt.limitOutput`) holds for each of them. */
+  answers: number
+  /** Has the request given the maximum itself? Otherwise it is the model's, or `DEFAULT_OUTPUT`, and the gateway may set a lower one. */
+  isOutputGiven: boolean
+  /** In US dollars: of all but the output, and of one token of output; `undefined` when a price that is needed is not known. */
+  usd: { fixed: number; perOutputToken: number } | undefined
+}
+
+/** The parts of a request that its worst case depends on. */
+interface BoundRequest {
+  readonly call: { readonly endpoint: Endpoint; readonly body: JsonObject }
+  readonly context: { readonly catalog: Catalog }
+}
+
+/** In tokens: the output that a model is taken to have at most of which nothing is known. It is that of the largest models. */
+export const DEFAULT_OUTPUT = 131_072
+
+/** The most that an attempt of the request at the target can use. */
+export function worstCaseOf({ call, context }: BoundRequest, target: ModelAt): WorstCase {
+  const { endpoint, body } = call
+  const { bound = {}, outputLimit } = endpoint
+  const model = catalogModelOf(context.catalog, target)
+  const estimate = () => inputBound(body, target)
+  const inputTokens = bound.inputTokens?.(body, estimate) ?? estimate()
+  const given = outputLimit?.of(body)
+  const answers = bound.answers?.(body) ?? 1
+  const outputTokens = bound.hasNoOutput ? 0 : Math.ceil(given ?? mostOf(model)) * answers
+  return {
+    inputTokens,
+    outputTokens,
+    answers,
+    isOutputGiven: given !== undefined,
+    usd: usdOf(priceOf(context.catalog, target), { inputTokens, outputTokens, units: bound.units?.(body) }),
+  }
+}
+
+/** The most tokens that the model can answer with. */
+const mostOf = (model: CatalogModel | undefined): number =>
+  model?.maxOutputTokens ?? Math.min(model?.contextWindow ?? DEFAULT_OUTPUT, DEFAULT_OUTPUT)
+
+function usdOf(
+  price: Price | undefined,
+  { inputTokens, outputTokens, units }: { inputTokens: number; outputTokens: number; units: TokenUsage['units'] },
+): WorstCase['usd'] {
+  if (inputTokens === 0 && outputTokens === 0 && !units) return { fixed: 0, perOutputToken: 0 }
+  if (!price) return undefined
+  const ofUnits = costOfUnits(price, units)
+  const dearest = dearestInput(price, { keepsForAnHour: true })
+  if (ofUnits === undefined || (inputTokens > 0 && dearest === undefined)) return undefined
+  if (outputTokens > 0 && price.output === undefined) return undefined
+  return {
+    fixed: (inputTokens * (dearest ?? 0)) / 1_000_000 + ofUnits,
+    perOutputToken: outputTokens > 0 ? (price.output ?? 0) / 1_000_000 : 0,
+  }
+}

@@ -1,0 +1,97 @@
+import { gatewayError } from '../../src/errors.ts'
+import type { AttemptStep } from '../../src/pipeline/steps.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatEvents } from './support/answers.ts'
+import { openWith } from './support/steps.ts'
+
+const test = suite('a stream that asks before it goes on')
+
+const text = Array.from({ length: 50 }, (_, at) => `word${at} `).join('')
+
+/** The gateway whose streams may have so many tokens, and so many more each time they ask, up to `most`. */
+async function asking(most: number, { first = 20, more = 20, model = 'two/m' } = {}) {
+  const asked: number[] = []
+  const settled: Array<string | undefined> = []
+  const step: AttemptStep = async (attempt, next) => {
+    attempt.allowOutput({
+      tokens: first,
+      async extend(tokens) {
+        asked.push(tokens)
+        if (tokens > most) throw gatewayError('FORBIDDEN', { status: 402, message: 'Nothing is left.' })
+        return tokens + more
+      },
+    })
+    const { outcome, costSource } = await next()
+    settled.push(`${outcome} ${costSource}`)
+  }
+  const world = await openWith({ aroundAttempt: [step] }, chatEvents(text))
+  const answer = async (path: string) => {
+    const reply = await world.post(path, { model, stream: true, max_tokens: 1_000, messages: [], input: 'Hi' })
+    return reply.text()
+  }
+  return { ...world, answer, asked, settled }
+}
+
+const chat = '/v1/chat/completions'
+
+test('goes on untouched while it stays within what it may have', async () => {
+  const { answer, asked } = await asking(0, { first: 10_000 })
+  assert.is(await answer(chat), chatEvents(text).join(''))
+  assert.equal(asked, [])
+})
+
+test('asks each time it is about to have more, and goes on when it may', async () => {
+  const { answer, asked } = await asking(Number.POSITIVE_INFINITY)
+  assert.is(await answer(chat), chatEvents(text).join(''))
+  assert.ok(asked.length > 2, `${asked}`)
+  asked.reduce((before, tokens) => {
+    assert.ok(tokens > before, `${asked}`)
+    return tokens + 20
+  }, 20)
+})
+
+test('hands nothing on while it waits for the answer', async () => {
+  let goOn: (tokens: number) => void = () => {}
+  const step: AttemptStep = (attempt, next) => {
+    attempt.allowOutput({ tokens: 0, extend: () => new Promise((resolve) => (goOn = resolve)) })
+    return next()
+  }
+  const { post } = await openWith({ aroundAttempt: [step] }, chatEvents(text))
+  const reader = (await post(chat, { model: 'two/m', stream: true, messages: [] })).body?.getReader()
+  let isHandedOn = false
+  const reading = reader?.read().then(() => {
+    isHandedOn = true
+  })
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  assert.not.ok(isHandedOn)
+  goOn(10_000)
+  await reading
+  assert.ok(isHandedOn)
+  await reader?.cancel()
+})
+
+for (const [path, sign] of [
+  [chat, '"error":{"message":"Nothing is left."'],
+  ['/v1/messages', 'event: error\ndata: {"type":"error"'],
+  ['/v1/responses', '"type":"error"'],
+] as const) {
+  test(`ends with an error event where it may not go on, as ${path} writes it`, async () => {
+    const { answer, asked, settled } = await asking(40)
+    const said = await answer(path)
+    assert.ok(said.includes(sign) && said.includes('Nothing is left.'), said.slice(-400))
+    assert.ok(said.includes('word1') && !said.includes('word49'))
+    assert.ok(Number(asked.at(-1)) > 40)
+    assert.is(settled.length, 1)
+  })
+}
+
+test('is handed on whole where the provider has sent all of it when it asks', async () => {
+  const refusing: AttemptStep = (attempt, next) => {
+    const refused = gatewayError('FORBIDDEN', { status: 402, message: 'Nothing is left.' })
+    attempt.allowOutput({ tokens: 1, extend: () => Promise.reject(refused) })
+    return next()
+  }
+  const all = chatEvents(text).join('')
+  const world = await openWith({ aroundAttempt: [refusing] }, [all])
+  assert.is(await (await world.post(chat, { model: 'two/m', stream: true })).text(), all)
+})
