@@ -20,6 +20,7 @@ const table = {
     401,
     'The API key is not known to this gateway. Check that it was copied whole and has not been deleted.',
   ],
+  KEY_EXPIRED: [401, 'This API key has expired. Use another one, or ask whoever gave it to you for more time.'],
   KEY_PAUSED: [403, 'This API key is paused. Resume it to use it again.'],
   MODEL_NOT_ALLOWED: [403, 'This API key may not use the model.'],
   FORBIDDEN: [403, 'The request is not allowed.'],

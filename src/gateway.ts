@@ -213,7 +213,7 @@ export function createGatewayWith(
 
   const app = createApp({
     basePath,
-    store,
+    store: { ...store, clock },
     allowedOrigins: options.allowedOrigins ?? [],
     modelRoutes: [...modelsRoutes({ listing, upstream }), ...modelRoutes(pipeline.serve)],
     openLog: pipeline.openLog,

@@ -3,6 +3,7 @@
 export type * from './types/catalog.ts'
 export type * from './types/combo.ts'
 export type * from './types/host.ts'
+export type * from './types/limits.ts'
 export type * from './types/model-entry.ts'
 export type { Combo } from './types/records/combos.ts'
 export type { Connection, ProviderSpecificData } from './types/records/connections.ts'

@@ -55,7 +55,7 @@ export function createFront(deps: {
   admit(): void
   onError(error: unknown): void
 }): App {
-  const { directory, tenants, protocol, health, admit, onError } = deps
+  const { directory, tenants, protocol, health, clock, admit, onError } = deps
   /** What the keys of requests lead to. */
   const found = new WeakMap<PresentedKey, { credential: string; tenant: string }>()
 
@@ -101,7 +101,7 @@ export function createFront(deps: {
 
   const models = createApp({
     basePath: '',
-    store: { settings: { read: async () => KEY_REQUIRED }, keyring: { find } },
+    store: { clock, settings: { read: async () => KEY_REQUIRED }, keyring: { find } },
     allowedOrigins: [],
     modelRoutes: [...modelsRoutes({ listing: unserved, upstream: () => unserved }), ...modelRoutes(unserved)],
     afterKey: [

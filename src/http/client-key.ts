@@ -3,18 +3,22 @@ import type { Exchange } from '../lib/exchange.ts'
 import { bearerToken } from '../lib/http-headers.ts'
 import type { Client } from '../pipeline/client.ts'
 import type { Keyring, PresentedKey } from '../store/keyring.ts'
+import { pausedGroup } from '../store/known-groups.ts'
 import type { SettingsStore } from '../store/settings.ts'
+import type { Clock } from '../types.ts'
 
-/** The stores by which client keys are checked. */
+/** By what client keys are checked. */
 export interface KeyStore {
+  clock: Pick<Clock, 'now'>
   settings: Pick<SettingsStore, 'read'>
   keyring: Pick<Keyring, 'find'>
 }
 
 /**
  * The client key of a request; `undefined` when it has none that is known and none is required (src/rules.md, Client keys). `client` gets a
- * known key, a paused one too, and may end the wait for the storage by its time-out. Rejects with `KEY_PAUSED` whether or not keys are
- * required, with `KEY_MISSING` or `KEY_UNKNOWN` only if they are, and with `STORAGE_FAILED` when the storage cannot be read.
+ * known key, one that is refused too, and may end the wait for the storage by its time-out. Rejects with `KEY_PAUSED`, also when its group is
+ * paused, and with `KEY_EXPIRED` whether or not keys are required, with `KEY_MISSING` or `KEY_UNKNOWN` only if they are, and with
+ * `STORAGE_FAILED` when the storage cannot be read.
  */
 export async function authenticateClient(
   exchange: Exchange,
@@ -25,9 +29,17 @@ export async function authenticateClient(
   const looking = lookUp(credentials, store)
   const { key, isRequired } = await (client?.isTimed ? client.scope.race(looking) : looking)
   if (client) client.key = key
-  if (key?.isActive === false) throw gatewayError('KEY_PAUSED')
-  if (!key && isRequired) throw unknownKey(credentials)
+  if (key) requireUsable(key, store.clock)
+  else if (isRequired) throw unknownKey(credentials)
   return key
+}
+
+/** Throws when the key, or its group, is paused, or it has expired. */
+function requireUsable({ isActive, group, expiresAt }: PresentedKey, clock: Pick<Clock, 'now'>): void {
+  if (isActive === false) throw gatewayError('KEY_PAUSED')
+  if (group?.isActive === false) throw pausedGroup()
+  if (expiresAt !== undefined && clock.now() >= Date.parse(expiresAt))
+    throw gatewayError('KEY_EXPIRED', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
 
 /** The first of the credentials that is a key of a client. */

@@ -148,3 +148,12 @@ test('a key that is paused during a request goes on while the storage cannot be 
   await clock.advance(1_000)
   assert.match(await rest, /This API key is paused/)
 })
+
+test('a key that expires during a request lets its stream go on, and begins no other', async () => {
+  const { api, id, clock, rest, ask, key } = await streaming()
+  await api.keys.update(id, { expiresAt: new Date(clock.now() + 1_000).toISOString() })
+  await clock.advance(5_000)
+  assert.not.ok(await isOver(rest))
+  assert.is((await ask(key)).status, 401)
+  assert.not.ok(await isOver(rest))
+})

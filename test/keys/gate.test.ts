@@ -130,6 +130,29 @@ test('a paused key is 403 on every route, whether or not keys are required', asy
   }
 })
 
+test('an expired key is 401 on every route, with a code of its own in every format, whether or not keys are required', async () => {
+  for (const requireApiKey of [true, false]) {
+    const { world, ask, key, id, up } = await gated({ requireApiKey })
+    const { key: other } = await world.api.keys.create({ name: 'other' })
+    const expiresAt = new Date(world.clock.now() + 60_000).toISOString()
+    await world.api.keys.update(id, { expiresAt })
+    await world.clock.advance(59_999)
+    assert.is((await ask('/v1/chat/completions', { 'x-api-key': key })).status, 200)
+    await world.clock.advance(1)
+    for (const route of routes) {
+      const response = await ask(route[1], { 'x-api-key': key, 'api-key': other }, route[0])
+      await assertRefused(response.clone(), 401, route)
+      assert.is(response.headers.get('x-should-retry'), 'false')
+      if (route[0] !== 'HEAD') assert.match(await response.text(), /"(?:code|reason)":"key_expired"/)
+    }
+    assert.is(up.calls.length, 1)
+    await world.api.keys.update(id, { expiresAt: '2100-01-01T00:00:00+02:00' })
+    assert.is((await ask('/v1/chat/completions', { 'x-api-key': key })).status, 200)
+    await world.api.keys.update(id, { expiresAt: null })
+    assert.is((await ask('/v1/chat/completions', { 'x-api-key': key })).status, 200)
+  }
+})
+
 test('a key opens every route: what is not served is 404 then, not 401', async () => {
   const { ask, key } = await gated()
   for (const [method, path] of routes) {
