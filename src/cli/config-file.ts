@@ -24,6 +24,7 @@ export interface ConfigFile {
   combos: ConfigEntry[]
   aliases: ConfigEntry[]
   customModels: ConfigEntry[]
+  groups: ConfigEntry[]
   keys: ConfigEntry[]
 }
 
@@ -160,6 +161,12 @@ const sections: Readonly<Record<Section, ReadSection>> = {
 
   combos: listOrMap({ named: 'name', short: (models) => (Array.isArray(models) ? { models } : undefined) }),
   aliases: listOrMap({ named: 'alias', short: texts('model') }),
+  /** The name of a group defaults to its id, and the id to the name. */
+  groups: (section, at) =>
+    listOrMap({ named: 'id' })(section, at).map(({ place, input }) => {
+      const { id = input.name, name = input.id } = input
+      return { place, input: { ...input, id, name } }
+    }),
   keys: (section, at) =>
     listOrMap({ named: 'name', ...(Array.isArray(section) && { short: texts('name') }) })(section, at),
 
@@ -186,6 +193,7 @@ const identities: Readonly<Record<Section, readonly string[]>> = {
   combos: ['name'],
   aliases: ['alias'],
   customModels: ['providerAlias', 'id'],
+  groups: ['id'],
   keys: ['name'],
 }
 
@@ -217,6 +225,7 @@ async function apply(config: ConfigFile, typed: Management): Promise<string[]> {
   await putEach(config.path, config.customModels, api.customModels.put) // first, as they stand for those that a server is not asked for
   const warnings = await putEach(config.path, config.connections, api.connections.put)
   await putNames(config, api)
+  await putEach(config.path, config.groups, api.groups.put) // before the keys, which name them
   await putEach(config.path, config.keys, api.keys.put)
   await putEach(config.path, config.settings, api.settings.update)
   return warnings

@@ -168,7 +168,7 @@ Usage: signalbox [options]                      starts a gateway
        signalbox <command> [action] [options]   manages one that runs
        npm start -- [options]                   in a clone of the repository
 
-Commands: keys, connections, combos, aliases, models, providers, explain, health, settings, cloud.
+Commands: keys, groups, connections, combos, aliases, models, providers, explain, health, settings, cloud.
 Each has --help. "signalbox models" lists what clients can ask for, "signalbox explain <model>" says where it goes.
 
   --port <number>    Port to listen on, 0 for any free one. Default: ${defaults.port}
@@ -184,7 +184,7 @@ Each has --help. "signalbox models" lists what clients can ask for, "signalbox e
   --demo             Adds a provider that runs inside the gateway and two combos, "demo" and "demo-messages",
                      whose first target always fails. They join what is in the data folder, leave nothing
                      in it, and are gone when the gateway stops.
-  --config <file>    JSON or YAML with "settings", "connections", "combos", "aliases", "customModels" and "keys", which
+  --config <file>    JSON or YAML with "settings", "connections", "combos", "aliases", "customModels", "groups" and "keys", which
                      are written at each start; \${NAME} in it stands for a variable of the environment
   --open             Serves other machines than this one although no key is required of clients
   --no-env           Makes no connections of OPENAI_API_KEY and the like

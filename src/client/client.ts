@@ -43,6 +43,14 @@ const routes: ClientRoutes<typeof operations> = {
     update: 'PUT /api/keys/:id',
     delete: 'DELETE /api/keys/:id',
   },
+  groups: {
+    list: 'GET /api/groups',
+    create: 'POST /api/groups',
+    put: 'PUT /api/groups',
+    get: 'GET /api/groups/:id',
+    update: 'PUT /api/groups/:id',
+    delete: 'DELETE /api/groups/:id',
+  },
   settings: {
     get: 'GET /api/settings',
     update: 'PATCH /api/settings',

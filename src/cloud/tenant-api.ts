@@ -79,6 +79,7 @@ export function createTenantApi(
 
   return {
     keys,
+    groups: api.groups,
     settings: api.settings,
     combos: api.combos,
     connections: api.connections,

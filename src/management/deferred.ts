@@ -11,6 +11,7 @@ const each = { list: true, create: true, get: true, update: true, delete: true, 
 /** Every operation of `gateway.api`; one that is missing does not compile. The table of operations is loaded with the management. */
 const names: NamesOf<Management> = {
   keys: each,
+  groups: each,
   settings: { get: true, update: true },
   combos: each,
   connections: { ...each, discover: true },

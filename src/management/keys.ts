@@ -9,25 +9,30 @@ import { openKey, placeOfKey, UNREADABLE_KEY } from '../store/vault.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/records/keys.ts'
 import type { ApiKey, Clock } from '../types.ts'
+import { GROUPS_TURN } from './groups.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findRecord, isSameJson, newEdit, present, shownFields, timestamp, withChange } from './records.ts'
 import { inputSchema } from './schemas.ts'
+import { limitWarnings, type Warned, withWarnings } from './warnings.ts'
 
 /** API keys (src/rules.md, Client keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface KeyOperations<Input = never> {
   list(): Promise<{ keys: ShownKey[] }>
   get(id: string): Promise<{ key: ShownKey }>
-  /** Resolves to the value of the key as `key`. `name` must not be blank. */
+  /**
+   * Resolves to the value of the key as `key`. `name` must not be blank. `warnings` of this and the other changes: what keeps its limits from
+   * being exact.
+   */
   create(input: NewKey | Input): Promise<CreatedKey>
-  /** Renames, pauses or resumes; takes effect with the next request. Absent members stay. */
-  update(id: string, input: KeyChange | Input): Promise<{ key: ShownKey }>
+  /** Takes effect with the next request. Absent members stay, `null` removes. */
+  update(id: string, input: KeyChange | Input): Promise<{ key: ShownKey } & Warned>
   /**
    * Creates the key of this `id`, or without one of this `name`, or changes the members that are given; what is not given stays. Writes
    * nothing when nothing would change, so that a host may call it at every start. `key` is a value of the host's own: `sbx_` and 32 to 196
    * letters, digits, "_" and "-"; without it a value is made once. Another value replaces the old one, which opens nothing from then on. A
    * member that is `undefined`, as of a variable that is not set, is an `INVALID_REQUEST`.
    */
-  put(input: OrUnset<KeyPut> | Input): Promise<{ key: ShownKey }>
+  put(input: OrUnset<KeyPut> | Input): Promise<{ key: ShownKey } & Warned>
   delete(id: string): Promise<{ success: true }>
 }
 
@@ -41,7 +46,7 @@ export interface ShownKey extends ApiKey {
 }
 
 /** A key that was just made, which is active. */
-export interface CreatedKey extends Omit<ApiKey, 'isActive'> {}
+export interface CreatedKey extends Omit<ApiKey, 'isActive'>, Warned {}
 
 /** The answer to a new key. */
 export function createdKey({ key, isActive, error, ...rest }: ShownKey): CreatedKey {
@@ -70,6 +75,19 @@ export function createKeyOperations(deps: {
     const error = isProven ? (key === undefined ? UNREADABLE_KEY : undefined) : UNPROVEN_KEY
     const isActive = record.isActive !== false
     return { ...shownFields(keyFields, { ...record, key: key ?? '', isActive }), ...(error !== undefined && { error }) }
+  }
+
+  const warned = async (found: FoundKey): Promise<{ key: ShownKey } & Warned> =>
+    withWarnings({ key: await shown(found) }, limitWarnings(found.record, store.storage))
+
+  /** Runs work that gives a key this group. Throws `INVALID_REQUEST` unless there is one of this id, which is not deleted meanwhile. */
+  function inGroup<T>(group: string | null | undefined, work: () => Promise<T>): Promise<T> {
+    if (typeof group !== 'string') return work()
+    return store.alone(GROUPS_TURN, async (ready) => {
+      if (!(await store.groups.get(group))) throw invalidInput(`"group" must be the id of a group: none has "${group}"`)
+      ready()
+      return work()
+    })
   }
 
   async function list() {
@@ -138,21 +156,22 @@ export function createKeyOperations(deps: {
       const key = mintClientKey()
       const { name, ...more } = parseInput(keyInputs.create, input)
       const record = { id: crypto.randomUUID(), name, isActive: true, createdAt: timestamp(clock), ...more }
-      const digest = await insert(key, record)
+      const digest = await inGroup(more.group, () => insert(key, record))
       if (digest === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
-      return createdKey({ ...record, key })
+      return withWarnings(createdKey({ ...record, key }), limitWarnings(record, store.storage))
     },
 
     async update(id, input) {
       const change = parseInput(keyInputs.update, input)
       if (Object.keys(change).length === 0) throw invalidInput('Send "isActive" or "name".')
       const { digest } = await find(id)
-      const changed = await store.keys.update(digest, async (current) => {
-        if (change.isActive === undefined && !(await store.isProvenKey(digest, current)))
-          throw invalidInput(UNPROVEN_KEY)
-        return edited(current, change)
-      })
-      return { key: await shown({ digest, record: present(changed, 'Key') }) }
+      const changing = () =>
+        store.keys.update(digest, async (current) => {
+          if (change.isActive === undefined && !(await store.isProvenKey(digest, current)))
+            throw invalidInput(UNPROVEN_KEY)
+          return edited(current, change)
+        })
+      return warned({ digest, record: present(await inGroup(change.group, changing), 'Key') })
     },
 
     async put(input) {
@@ -167,10 +186,13 @@ export function createKeyOperations(deps: {
       return inTurn(async () => {
         const digest = await retryLostRace(async () => {
           const found = await findPut(id, given.name)
-          if (found) return change(found, key, given)
-          return key === undefined ? addAlone() : add(id, key, given)
+          const newGroup = found?.record.group === given.group ? undefined : given.group
+          return inGroup(newGroup, async () => {
+            if (found) return change(found, key, given)
+            return key === undefined ? addAlone() : add(id, key, given)
+          })
         })
-        return { key: await shown({ digest, record: present(await store.keys.get(digest), 'Key') }) }
+        return warned({ digest, record: present(await store.keys.get(digest), 'Key') })
       })
     },
 

@@ -16,6 +16,7 @@ import { comboInputs, createComboOperations } from './combos.ts'
 import { connectionInputs } from './connection-input.ts'
 import { createConnectionOperations } from './connections.ts'
 import { createExplain, type Explainable, explainInput } from './explain.ts'
+import { createGroupOperations, groupInputs } from './groups.ts'
 import { createDamagedRecordOperations, createHealthOperations, damagedRecordInputs } from './health.ts'
 import { createKeyOperations, keyInputs } from './keys.ts'
 import {
@@ -61,6 +62,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   const mirrored = <Resource extends object>(resource: Resource) => telling(resource, pushes.changed)
   const api = {
     keys: mirrored(keys),
+    groups: mirrored(createGroupOperations(deps)),
     settings: mirrored(createSettingsOperations(deps)),
     combos: mirrored(createComboOperations({ ...deps, inTurn })),
     connections: mirrored(createConnectionOperations(deps)),
@@ -91,6 +93,7 @@ const READS: ReadonlySet<string> = new Set(['list', 'get'])
 /** The schema that validates the input of each operation which has one. */
 export const inputs: { readonly [Resource in keyof Management]: PerInput<Management[Resource], GenericSchema> } = {
   keys: keyInputs,
+  groups: groupInputs,
   settings: settingsInputs,
   combos: comboInputs,
   connections: connectionInputs,

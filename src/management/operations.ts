@@ -4,6 +4,7 @@ import type { CloudOperations } from './cloud.ts'
 import type { ComboOperations } from './combos.ts'
 import type { ConnectionOperations } from './connections.ts'
 import type { ExplainedRequest } from './explain.ts'
+import type { GroupOperations } from './groups.ts'
 import type { DamagedRecordOperations, HealthOperations } from './health.ts'
 import type { KeyOperations } from './keys.ts'
 import type { AliasOperations, CustomModelOperations, ModelOperations } from './models.ts'
@@ -17,6 +18,8 @@ import type { SettingsOperations } from './settings.ts'
  */
 export interface Management<Input = never> {
   keys: KeyOperations<Input>
+  /** Groups of keys. */
+  groups: GroupOperations<Input>
   settings: SettingsOperations<Input>
   combos: ComboOperations<Input>
   connections: ConnectionOperations<Input>
@@ -102,6 +105,7 @@ export type PerInput<Resource, Value> = Resource extends Call
  */
 export const operations = {
   keys: recordRows('/api/keys', 'key'),
+  groups: recordRows('/api/groups', 'group'),
   settings: {
     get: { method: 'GET', path: '/api/settings', failure: 'fetch settings' },
     update: { method: 'PATCH', path: '/api/settings', failure: 'update settings' },

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { comboFields } from '../types/records/combos.ts'
 import { connectionFields } from '../types/records/connections.ts'
+import { groupFields } from '../types/records/groups.ts'
 import { keyFields } from '../types/records/keys.ts'
 import { aliasFields, customModelFields } from '../types/records/models.ts'
 import { settingsFields } from '../types/records/settings.ts'
@@ -47,8 +48,12 @@ const warnings = { warnings: v.exactOptional(texts) }
 
 const apiKey = shownSchema(keyFields, { error: v.exactOptional(text) })
 const { isActive: _, ...createdFields } = keyFields
-const newApiKey = shownSchema(createdFields)
+const newApiKey = shownSchema(createdFields, warnings)
 const oneApiKey = v.object({ key: apiKey })
+const changedApiKey = v.object({ key: apiKey, ...warnings })
+
+const keyGroup = shownSchema(groupFields, { error: v.exactOptional(text) })
+const changedKeyGroup = shownSchema(groupFields, { error: v.exactOptional(text), ...warnings })
 
 const settings = wholeSchema<Settings>(settingsFields, ['limits', 'unpriced', 'whenStoreIsAway', 'usage'])
 
@@ -195,9 +200,17 @@ const table = {
     list: v.object({ keys: v.array(apiKey) }),
     create: newApiKey,
     get: oneApiKey,
-    update: oneApiKey,
+    update: changedApiKey,
     delete: success,
-    put: oneApiKey,
+    put: changedApiKey,
+  },
+  groups: {
+    list: v.object({ groups: v.array(keyGroup) }),
+    create: changedKeyGroup,
+    get: keyGroup,
+    update: changedKeyGroup,
+    delete: success,
+    put: changedKeyGroup,
   },
   settings: { get: settings, update: settings },
   combos: {
@@ -257,6 +270,7 @@ export const outputs = table satisfies OutputsOf<Management, typeof table>
 export const namedOutputs = {
   ApiKey: apiKey,
   NewApiKey: newApiKey,
+  KeyGroup: keyGroup,
   Settings: settings,
   Combo: combo,
   ComboModel: comboModel,

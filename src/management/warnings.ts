@@ -1,5 +1,6 @@
 import { missingProviders } from '../routing/known-names.ts'
 import type { RouteTable } from '../routing/route-table.ts'
+import type { Storage, UsageLimits } from '../types.ts'
 
 /** The answer to a change that holds, with what keeps it from working yet as plain sentences. */
 export interface Warned {
@@ -10,6 +11,13 @@ export interface Warned {
 /** The answer with its warnings, if there are any. */
 export const withWarnings = <T extends object>(answer: T, warnings: readonly string[]): T & Warned =>
   warnings.length > 0 ? { ...answer, warnings: [...warnings] } : answer
+
+/** What keeps the limits of a key or a group from being exact, a sentence each. */
+export const limitWarnings = ({ limits }: { limits?: UsageLimits }, { atomic }: Pick<Storage, 'atomic'>): string[] =>
+  limits && !atomic ? [NOT_ATOMIC] : []
+
+const NOT_ATOMIC =
+  'The storage of this gateway is not atomic: gateways that share it may together exceed a limit. Use it from one gateway alone, or use a storage that is atomic.'
 
 /** Does a model name lead to a connection, through aliases and combos? */
 function leadsSomewhere(model: string, table: RouteTable): boolean {

@@ -72,6 +72,7 @@ table('the operations of a client have the types of gateway.api', () => {
   const ofClient: Pick<
     Management,
     | 'keys'
+    | 'groups'
     | 'combos'
     | 'connections'
     | 'customModels'
@@ -119,6 +120,13 @@ for (const basePath of ['', '/tools/ai']) {
       assert.is((await client.keys.update(id, { isActive: false })).key.isActive, false)
       await same(client.keys.list(), api.keys.list())
       assert.equal(await client.keys.delete(id), { success: true })
+
+      const group = await client.groups.create({ name: 'team' })
+      await same(client.groups.get(group.id), api.groups.get(group.id))
+      assert.is((await client.groups.update(group.id, { isActive: false })).isActive, false)
+      await same(client.groups.list(), api.groups.list())
+      assert.equal(await client.groups.delete(group.id), { success: true })
+      assert.is((await client.groups.put({ id: 'team', name: 'team' })).id, 'team')
 
       const settings = await client.settings.update({ requireApiKey: true, cloudUrl: 'https://cloud.test/v1/' })
       assert.is(settings.cloudUrl, 'https://cloud.test')

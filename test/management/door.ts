@@ -3,7 +3,7 @@ import { createGateway } from '../../src/gateway.ts'
 import { isObject, tryParseJson } from '../../src/lib/json.ts'
 import type { Provider } from '../../src/management/providers.ts'
 import type { GatewayOptions } from '../../src/options.ts'
-import type { ApiKey, Combo, Connection, EffectiveRules, RequestRules, Settings } from '../../src/types.ts'
+import type { ApiKey, Combo, Connection, EffectiveRules, KeyGroup, RequestRules, Settings } from '../../src/types.ts'
 import { checkAnswer } from '../openapi/answers.ts'
 import { plant, watchfulLogger } from '../support/canaries.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -26,6 +26,7 @@ export interface Body extends Connection, Omit<Combo, 'kind' | keyof RequestRule
   key: string
   kind: string
   keys: ApiKey[]
+  groups: KeyGroup[]
   combos: Combo[]
   connections: Connection[]
   providers: Provider[]

@@ -38,6 +38,22 @@ test('each operation resolves to what is described', async () => {
   await ask('PATCH', `/api/keys/${key}`, { name: 'yours' })
   await ask('DELETE', `/api/keys/${key}`)
 
+  const limits = { requests: { minute: 5 }, usd: { day: 0.5 }, parallel: 2 }
+  const { id: group } = await ask('POST', '/api/groups', { name: 'team', limits, models: ['one/*'], kinds: ['llm'] })
+  await ask('GET', '/api/groups')
+  await ask('GET', `/api/groups/${group}`)
+  await ask('PUT', `/api/groups/${group}`, { isActive: false })
+  await ask('DELETE', `/api/groups/${group}`)
+  await ask('PUT', '/api/groups', { id: 'team', name: 'team' })
+  await ask('POST', '/api/keys', { name: 'limited', limits, group: 'team', expiresAt: '2030-01-01T00:00:00Z' })
+  const away = { usd: 'allow' }
+  await ask('PATCH', '/api/settings', {
+    limits,
+    unpriced: 'allow',
+    whenStoreIsAway: away,
+    usage: { keepTotalsDays: 9 },
+  })
+
   await ask('PATCH', '/api/settings', { health: { cooldownMs: 1_000 }, timeouts: null, maxAttempts: 2 })
   await ask('GET', '/api/settings')
 

@@ -54,6 +54,9 @@ const samples: Record<string, object> = {
   'keys.create': key,
   'keys.update': { ...key, isActive: true },
   'keys.put': { ...key, id: 'i', key: `sbx_${'a'.repeat(32)}`, isActive: true },
+  'groups.create': { name: 'a', isActive: true, ...allowed },
+  'groups.update': { name: 'a', isActive: true, ...allowed, id: 'i', createdAt: 'x', warnings: [], error: 'e' },
+  'groups.put': { name: 'a', isActive: true, ...allowed, id: 'i' },
   'settings.update': {
     requireApiKey: true,
     cloudUrl: 'https://a.example',

@@ -2,12 +2,13 @@ import type { operations } from '../../management/operations.ts'
 import { cloud } from './cloud.ts'
 import type { CliCommand } from './command.ts'
 import { aliases, models } from './models.ts'
-import { combos, connections, keys, settings } from './record-commands.ts'
+import { combos, connections, groups, keys, settings } from './record-commands.ts'
 import { explain, health, providers } from './views.ts'
 
 /** The commands that manage a gateway, by their names. */
 export const commands = {
   keys,
+  groups,
   connections,
   combos,
   aliases,
@@ -43,6 +44,14 @@ export const operationActions: ActionsOf<typeof operations> = {
     get: 'keys get',
     update: 'keys update',
     delete: 'keys delete',
+    put: NO_ACTION,
+  },
+  groups: {
+    list: 'groups list',
+    create: 'groups create',
+    get: 'groups get',
+    update: 'groups update',
+    delete: 'groups delete',
     put: NO_ACTION,
   },
   settings: { get: 'settings list', update: 'settings update' },

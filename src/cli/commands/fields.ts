@@ -97,6 +97,25 @@ const entries = (name: string, member: string, { example, help }: OptionWords): 
   join: (values) => Object.fromEntries(values as [string, string][]), // as they are read
 })
 
+/** An object of numbers, one in each value by its place there: `usd.day=5`. */
+const numbers = (name: string, member: string, { example, help }: OptionWords): Field => ({
+  ...texts(member, example ?? 'name=1', help),
+  read(value) {
+    const [, path, number] = /^([a-zA-Z]+(?:\.[a-zA-Z]+)*)=(.+)$/.exec(value) ?? []
+    if (path === undefined || !Number.isFinite(Number(number)))
+      throw usage(`--${name} "${value}" is no name and number, as in --${name} ${example}.`)
+    return path.split('.').reduceRight<unknown>((inner, part) => ({ [part]: inner }), Number(number))
+  },
+  join: (values) => values.reduce(joined),
+})
+
+/** Two objects as one; where both have a value, the second counts. */
+function joined(one: unknown, other: unknown): unknown {
+  if (!isObject(one) || !isObject(other)) return other
+  const both = Object.keys(other).map((name) => [name, name in one ? joined(one[name], other[name]) : other[name]])
+  return { ...one, ...Object.fromEntries(both) }
+}
+
 /** The options that give a field, by the words that are said of it. */
 function optionsOfField(
   member: string,
@@ -110,6 +129,7 @@ function optionsOfField(
     if (sealedAs !== undefined) return [name, secret(member, example, help)]
     if (shape.type === 'number') return [name, number(name, member, help)]
     if (shape.type === 'list') return [name, texts(member, example, help)]
+    if (shape.type === 'object') return [name, numbers(name, member, words)]
     return [name, shape.type === 'map' ? entries(name, member, words) : text(member, example, help)]
   })
 }

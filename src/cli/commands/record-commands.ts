@@ -1,17 +1,20 @@
 import type { Client } from '../../client/client.ts'
 import type { ShownConnection } from '../../management/connections.ts'
+import type { ShownGroup } from '../../management/groups.ts'
 import type { ShownKey } from '../../management/keys.ts'
 import type { Warned } from '../../management/warnings.ts'
 import { comboFields } from '../../types/records/combos.ts'
 import {
   comboCommandWords,
   connectionCommandWords,
+  groupCommandWords,
   keyCommandWords,
   settingsCommandWords,
   topLevelCommandWords,
 } from '../../types/records/command-words.ts'
 import { connectionFields, dataMembers } from '../../types/records/connections.ts'
 import type { Door } from '../../types/records/fields.ts'
+import { groupFields } from '../../types/records/groups.ts'
 import { keyFields } from '../../types/records/keys.ts'
 import { settingsFields } from '../../types/records/settings.ts'
 import type { Combo, ProviderSpecificData } from '../../types.ts'
@@ -132,8 +135,30 @@ export const keys = recordCommand<ShownKey>({
     create: async (input) => printed(await api.create(input)),
     async update(id, input) {
       const body = await api.update(id, input)
-      return printed(body, { ...body.key, key: ending(body.key.key) })
+      return printed(body, { ...body.key, key: ending(body.key.key), warnings: body.warnings })
     },
+    delete: (id) => api.delete(id),
+  }),
+})
+
+const groupOptions = memberOptions(groupFields, groupCommandWords)
+
+export const groups = recordCommand<ShownGroup>({
+  help: 'Groups of keys, which share limits',
+  noun: 'group',
+  columns: [...columnsOf<ShownGroup>(groupCommandWords, { isActive: stateOf }), ['PROBLEM', ({ error }) => error]],
+  words: ['[name]'],
+  inputOf: ([given]) => (given === undefined ? {} : { name: given }),
+  create: optionsThrough('create', groupFields, groupOptions),
+  update: optionsThrough('update', groupFields, groupOptions),
+  operations: ({ groups: api }) => ({
+    async list() {
+      const body = await api.list()
+      return { body, all: body.groups }
+    },
+    get: async (id) => printed(await api.get(id)),
+    create: async (input) => printed(await api.create(input)),
+    update: async (id, input) => printed(await api.update(id, input)),
     delete: (id) => api.delete(id),
   }),
 })

@@ -24,7 +24,7 @@ const CALLS: ReadonlyArray<[call: RegExp, command: string]> = [
     /PUT \/api\/groups\/\{id\} with "isActive", or DELETE/g,
     'signalbox groups update with --paused or --active, or signalbox groups delete',
   ],
-  [/ or null: PUT \/api\/keys\/\{id\} with "group"/g, ' or null: signalbox keys update with --group, or --data'],
+  [/PUT \/api\/keys\/\{id\} with "group"/g, 'signalbox keys update with --group, or with null in --data'],
   [
     / The administrator sends POST \S*\/api\/connections with \{"provider":"([\w.-]+)","apiKey":"<its key>"\}\./g,
     ' As in: signalbox connections create $1 --api-key -',

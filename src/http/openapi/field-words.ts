@@ -4,6 +4,7 @@ import {
   comboApiWords,
   connectionApiWords,
   customModelApiWords,
+  groupApiWords,
   keyApiWords,
   providerApiWords,
   settingsApiWords,
@@ -17,6 +18,7 @@ const said = (words: Readonly<Record<string, string>>): Record<string, string> =
 /** Descriptions of members whose names do not say enough, by the name of the schema, or of the resource whose inputs have them. */
 export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ApiKey: { ...said(keyApiWords), error: 'What is wrong with the key. Absent when nothing is.' },
+  KeyGroup: { ...said(groupApiWords), error: 'What is wrong with the group. Absent when nothing is.' },
   Settings: said(settingsApiWords),
   Combo: said(comboApiWords),
   Connection: {
@@ -68,8 +70,11 @@ export function describeFields(definitions: Readonly<Record<string, JsonObject>>
   }
 }
 
-/** The descriptions for a schema: those of `Combo` also hold for `CombosCreateInput`, and those of `ApiKey` for `KeysCreateInput`. */
+/** The descriptions for a schema: those of `Combo` also hold for `CombosCreateInput`, and those of `ApiKey` for `KeysCreateInput`, of `KeyGroup` for `GroupsCreateInput`. */
 function wordsFor(name: string): Readonly<Record<string, string>> {
-  const resource = name.replace(/(?:Create|Update|Set|Put)?Input$/, '').replace(/^Keys$/, 'ApiKeys')
+  const resource = name
+    .replace(/(?:Create|Update|Set|Put)?Input$/, '')
+    .replace(/^Keys$/, 'ApiKeys')
+    .replace(/^Groups$/, 'KeyGroups')
   return fieldWords[resource] ?? fieldWords[resource.replace(/e?s$/, '')] ?? {}
 }

@@ -27,8 +27,17 @@ export const operationWords: Readonly<Record<string, Words>> = {
   'keys.create': words('Create an API key', 'The answer has the value of the key as `key`.'),
   'keys.put': words('Create or change an API key', `${PUT} \`key\` is a value of your own.`),
   'keys.get': words('Get an API key'),
-  'keys.update': words('Rename, pause or resume an API key', 'Takes effect with the next request.'),
+  'keys.update': words('Change, pause or resume an API key', `${IN_PLACE} Takes effect with the next request.`),
   'keys.delete': words('Delete an API key', 'The key opens nothing from then on.'),
+  'groups.list': words('List the groups of keys', 'In the order of their creation.'),
+  'groups.create': words('Create a group of keys', 'A customer, a team, a plan: its keys share its limits.'),
+  'groups.put': words('Create or change a group of keys', PUT),
+  'groups.get': words('Get a group of keys'),
+  'groups.update': words(
+    'Change, pause or resume a group of keys',
+    `${IN_PLACE} Takes effect with the next request of each of its keys.`,
+  ),
+  'groups.delete': words('Delete a group of keys', 'Refused while it has keys.'),
   'settings.get': words('Get the settings'),
   'settings.update': words(
     'Change the settings',
@@ -101,6 +110,7 @@ export const operationWords: Readonly<Record<string, Words>> = {
 /** The descriptions of the tags: the resources of the management API, and the rest of the gateway. */
 export const tagWords: Readonly<Record<string, string>> = {
   keys: 'The API keys by which clients call models.',
+  groups: 'Groups of API keys, which share limits.',
   settings: 'The settings of the gateway.',
   combos: 'Named groups of models, each requested like a model.',
   connections: 'Accounts at providers.',
@@ -121,7 +131,7 @@ export const tagWords: Readonly<Record<string, string>> = {
 export const statusWords: Readonly<Record<number, string>> = {
   400: 'The request is not valid. The message names what is wrong; nothing has changed.',
   401: 'The credential is missing or wrong.',
-  403: 'The credential does not allow this: a paused API key, or a page of another site.',
+  403: 'The credential does not allow this: a paused API key, a model that it may not use, or a page of another site.',
   404: 'There is no such record or model.',
   408: 'The body of the request did not arrive in time.',
   409: 'The state of the gateway does not allow this now.',

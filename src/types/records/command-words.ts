@@ -48,7 +48,14 @@ const rules = {
 
 const metadata = { metadata: { example: 'team=ml', help: 'A text of yours, by name; several times for more' } }
 
+const limits = {
+  options: {
+    limit: { example: 'usd.day=5', help: 'The most in a window, or parallel=4; several times; replaces all' },
+  },
+}
+
 const allowed = {
+  limits,
   models: {
     options: {
       model: { example: 'openai/*', help: 'A model, combo or alias that is allowed; several times for more' },
@@ -74,7 +81,6 @@ export const keyCommandWords: CommandWordsOf<typeof keyFields> = {
     column: [6, 'GROUP'],
     options: { group: { example: 'team-a', help: 'The id of the group that it belongs to' } },
   },
-  limits: {},
 }
 
 export const groupCommandWords: CommandWordsOf<typeof groupFields> = {
@@ -84,7 +90,6 @@ export const groupCommandWords: CommandWordsOf<typeof groupFields> = {
   createdAt: { column: [4, 'CREATED'] },
   metadata: { options: metadata },
   ...allowed,
-  limits: {},
 }
 
 export const settingsCommandWords: CommandWordsOf<typeof settingsFields> = {
@@ -99,7 +104,7 @@ export const settingsCommandWords: CommandWordsOf<typeof settingsFields> = {
     options: { 'cloud-url': { example: 'https://cloud.example', help: 'The address of the cloud proxy' } },
   },
   ...rules,
-  limits: {},
+  limits,
   unpriced: {},
   whenStoreIsAway: {},
   usage: {},

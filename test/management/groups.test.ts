@@ -1,0 +1,198 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createClient } from '../../src/client/client.ts'
+import type { Storage } from '../../src/types.ts'
+import { chatAnswer, chatChunk } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { openWorld, token } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('groups of keys')
+
+const limits = { requests: { minute: 60 }, usd: { day: 0.5, month: 12.25 }, parallel: 4 }
+const whole = { name: 'Team A', limits, models: ['one/*'], kinds: ['llm'], metadata: { plan: 'pro' } }
+
+test('a group is created, shown, listed, changed, paused and deleted', async () => {
+  const { expect, refuses, clock } = openDoor()
+  const createdAt = new Date(clock.now()).toISOString()
+  const made = await expect(201, 'POST', '/api/groups', whole)
+  assert.equal(made, { id: made.id, isActive: true, ...whole, createdAt })
+  const path = `/api/groups/${made.id}`
+  assert.equal(await expect(200, 'GET', path), made)
+  const plain = await expect(201, 'POST', '/api/groups', { name: 'b', isActive: false })
+  assert.equal(Object.keys(plain).sort(), ['createdAt', 'id', 'isActive', 'name'])
+  assert.is(plain.isActive, false)
+  assert.equal((await expect(200, 'GET', '/api/groups')).groups, [made, plain] as unknown[])
+  const changed = await expect(200, 'PUT', path, { isActive: false, limits: { parallel: 1 }, models: null })
+  const { models: _, ...left } = made
+  assert.equal(changed, { ...left, isActive: false, limits: { parallel: 1 } } as unknown)
+  assert.equal(await expect(200, 'PUT', path, { ...changed, isActive: true }), { ...changed, isActive: true })
+  await expect(200, 'PATCH', path, { limits: null, kinds: null, metadata: null, name: 'Team B' })
+  assert.equal(await expect(200, 'GET', path), { id: made.id, name: 'Team B', isActive: true, createdAt } as unknown)
+  assert.equal(await expect(200, 'DELETE', path), { success: true } as unknown)
+  await refuses(404, 'Group not found', ['GET', path])
+  await refuses(404, 'Group not found', ['PUT', path, { name: 'x' }])
+  await refuses(404, 'Group not found', ['DELETE', path])
+})
+
+const EMPTY = 'must not be empty; send null, or leave it out, for no restriction'
+const refused: [given: object, error: string][] = [
+  [{ name: ' ' }, '"name" must not be blank'],
+  [{ isActive: 'no' }, '"isActive" must be true or false'],
+  [{ limits: {} }, `"limits" ${EMPTY}`],
+  [{ limits: { usd: { day: 0 } } }, '"limits.usd.day" must be a number above 0'],
+  [
+    { limits: { tokens: { fortnight: 5 } } },
+    'Unknown field "limits.tokens.fortnight". Known: "minute", "hour", "day", "week", "month", "total".',
+  ],
+  [{ limits: { parallel: 1.5 } }, '"limits.parallel" must be a whole number from 1 to 9007199254740991'],
+  [{ models: [] }, `"models" ${EMPTY}`],
+  [{ kinds: [] }, `"kinds" ${EMPTY}`],
+  [{ metadata: { a: 5 } }, '"metadata.a" must be text'],
+  [{ owner: 'x' }, 'Unknown field "owner". Known: "name", "isActive", "limits", "models", "kinds", "metadata".'],
+]
+
+test('a group is refused by the name of the field, and changes nothing then', async () => {
+  const { expect, refuses } = openDoor()
+  const { id } = await expect(201, 'POST', '/api/groups', whole)
+  const before = await expect(200, 'GET', '/api/groups')
+  for (const [given, error] of refused) {
+    await refuses(400, error, ['POST', '/api/groups', { name: 'b', ...given }])
+    const known = error.replace('"metadata".', '"metadata", "id".')
+    await refuses(400, known, ['PUT', `/api/groups/${id}`, given])
+  }
+  await refuses(400, '"id" cannot be changed; leave it out', ['PUT', `/api/groups/${id}`, { id: 'other' }])
+  await refuses(400, 'Send "isActive", "name", or another member to change.', ['PUT', `/api/groups/${id}`, {}])
+  assert.equal(await expect(200, 'GET', '/api/groups'), before)
+})
+
+test('a group is put by its id or its name, which writes nothing a second time', async () => {
+  const { gateway, storage } = openDoor()
+  const { groups } = gateway.api
+  const versions = async () => (await storage.list('groups/')).map(({ version }) => version)
+  const put = { id: 'team-a', name: 'Team A', limits }
+  const made = await groups.put(put)
+  assert.is(made.id, 'team-a')
+  const before = await versions()
+  assert.equal(await groups.put(put), made)
+  assert.equal(await groups.put({ name: 'Team A' }), made)
+  assert.equal(await versions(), before)
+  const changed = await groups.put({ id: 'team-a', name: 'Team A', isActive: false, limits: null })
+  assert.equal([changed.isActive, 'limits' in changed], [false, false])
+  const twice = await Promise.all([groups.put({ name: 'new' }), groups.put({ name: 'new' })])
+  assert.is(twice[0].id, twice[1].id)
+})
+
+test('a group that has keys is not deleted, and a key names only a group that exists', async () => {
+  const { expect, refuses } = openDoor()
+  const { id } = await expect(201, 'POST', '/api/groups', { name: 'a' })
+  const unknown = '"group" must be the id of a group: none has "nowhere"'
+  await refuses(400, unknown, ['POST', '/api/keys', { name: 'k', group: 'nowhere' }])
+  await refuses(400, unknown, ['PUT', '/api/keys', { id: 'k', name: 'k', group: 'nowhere' }])
+  const one = await expect(201, 'POST', '/api/keys', { name: 'one', group: id })
+  assert.is(Reflect.get(one, 'group'), id)
+  await refuses(400, unknown, ['PUT', `/api/keys/${one.id}`, { group: 'nowhere' }])
+  const says = (count: string, it: string) =>
+    `The group has ${count}. Delete ${it}, or give ${it} another group or null, first: PUT /api/keys/{id} with "group".`
+  await refuses(400, says('1 key', 'it'), ['DELETE', `/api/groups/${id}`])
+  const two = await expect(201, 'POST', '/api/keys', { name: 'two' })
+  await expect(200, 'PUT', `/api/keys/${two.id}`, { group: id })
+  await refuses(400, says('2 keys', 'them'), ['DELETE', `/api/groups/${id}`])
+  await expect(200, 'PUT', `/api/keys/${one.id}`, { group: null })
+  await expect(200, 'DELETE', `/api/keys/${two.id}`)
+  await expect(200, 'DELETE', `/api/groups/${id}`)
+})
+
+test('a group is managed by the client as well', async () => {
+  const { gateway } = await openWorld()
+  const { groups, keys } = createClient({ baseUrl: 'http://gateway.test', token, fetch: gateway.fetch })
+  const { id } = await groups.create({ name: 'a' })
+  assert.equal((await groups.list()).groups.length, 1)
+  await groups.update(id, { limits })
+  assert.equal((await groups.get(id)).limits, limits)
+  await keys.create({ name: 'k', group: id })
+  assert.match(await groups.delete(id).catch(({ message }) => message), /has 1 key/)
+  assert.is((await groups.put({ id: 'b', name: 'b' })).id, 'b')
+})
+
+/** A storage that says that it is not atomic. */
+const loose = (): Storage => ({ ...memoryStorage(), atomic: false })
+
+test('limits on a storage that is not atomic come with a warning', async () => {
+  const { gateway } = openDoor({ storage: loose(), sharedState: false })
+  const { keys, groups } = gateway.api
+  const says = /not atomic: gateways that share it may together exceed a limit/
+  const group = await groups.create({ name: 'a', limits })
+  assert.match(group.warnings?.[0] ?? '', says)
+  assert.match((await groups.update(group.id, { limits: { parallel: 1 } })).warnings?.[0] ?? '', says)
+  assert.is((await groups.update(group.id, { limits: null })).warnings, undefined)
+  const key = await keys.create({ name: 'k', limits })
+  assert.match(key.warnings?.[0] ?? '', says)
+  assert.match((await keys.update(key.id, { limits: { parallel: 1 } })).warnings?.[0] ?? '', says)
+  assert.match((await keys.put({ name: 'k' })).warnings?.[0] ?? '', says)
+  assert.is((await keys.create({ name: 'free' })).warnings, undefined)
+  assert.not.ok('warnings' in (await openDoor().gateway.api.keys.create({ name: 'k', limits })))
+})
+
+const use = suite('the keys of a group')
+
+const secret = 'a secret of the store, as long as secrets must be'
+
+async function used(storage: Storage = memoryStorage()) {
+  const up = fakeUpstream(({ body }) =>
+    JSON.parse(String(body)).stream ? sse([chatChunk({ content: 'Once' })], 'hang') : json(chatAnswer()),
+  )
+  const world = await openWorld({ fetch: up, storage, secret })
+  const send = (key: string, stream = false) =>
+    world.chat({ model: 'one/m', messages: [], stream }, { headers: { 'x-api-key': key } })
+  return { ...world, storage, send, status: async (key: string) => (await send(key)).status }
+}
+
+use('the keys of a group are refused while it is paused, and their streams under way end', async () => {
+  const { api, status, send } = await used()
+  const { id } = await api.groups.create({ name: 'a' })
+  const { key } = await api.keys.create({ name: 'k', group: id })
+  const { key: other } = await api.keys.create({ name: 'o' })
+  const stream = await send(key, true)
+  assert.is(stream.status, 200)
+  await api.groups.update(id, { isActive: false })
+  assert.match(await stream.text(), /"error":\{[^\n]*The group of this API key is paused/)
+  const refusal = await send(key)
+  assert.is(refusal.status, 403)
+  assert.match(await refusal.text(), /The group of this API key is paused/)
+  assert.is(await status(other), 200)
+  await api.groups.update(id, { isActive: true })
+  assert.is(await status(key), 200)
+})
+
+use('the keys of a group follow what another gateway on the storage changes', async () => {
+  const storage = memoryStorage()
+  const [first, second] = [await used(storage), await used(storage)]
+  const { id } = await first.api.groups.create({ name: 'a' })
+  const { key, id: keyId } = await first.api.keys.create({ name: 'k', group: id })
+  assert.is(await second.status(key), 200)
+  const stream = await second.send(key, true)
+  await first.api.groups.update(id, { isActive: false })
+  assert.match(await stream.text(), /The group of this API key is paused/)
+  assert.is(await second.status(key), 403)
+  await first.api.keys.update(keyId, { group: null })
+  assert.is(await second.status(key), 200)
+})
+
+use('the keys of a group are refused when it is gone, or was changed by others', async () => {
+  const { api, status, storage, told } = await used()
+  const { id } = await api.groups.create({ name: 'a', limits })
+  const { key } = await api.keys.create({ name: 'k', group: id })
+  assert.is(await status(key), 200)
+  const stored = await storage.get(`groups/${id}`)
+  await storage.set(`groups/${id}`, String(stored?.value).replace('"parallel":4', '"parallel":400'))
+  assert.is(await status(key), 500)
+  assert.match(String(told.errors.at(-1)), /The record of the group "a" was not written by a gateway with this secret/)
+  assert.match((await api.groups.get(id)).error ?? '', /Pause, resume or delete it/)
+  assert.match((await api.health.list()).damaged[0]?.problem ?? '', /its keys are refused/)
+  await api.groups.update(id, { isActive: true, limits })
+  assert.is(await status(key), 200)
+  await storage.delete(`groups/${id}`)
+  assert.is(await status(key), 500)
+  assert.match(String(told.errors.at(-1)), /belongs to the group ".*", which does not exist/)
+})
