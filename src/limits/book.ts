@@ -1,0 +1,163 @@
+import { gatewayError } from '../errors.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
+import { minus, plus, type WholeAmounts } from './amounts.ts'
+import { type Minute, WINDOWS, windowStarts } from './windows.ts'
+
+/** The requests, tokens and nano-dollars of all reservations that were made in one minute. */
+export type MinuteSlot = readonly [minute: Minute, requests: number, tokens: number, usd: number]
+
+/** What became of what a lost instance had reserved. */
+export type LostAs = 'open' | 'spent' | 'unspent'
+
+/** What one instance has under way. An instance that has nothing under way keeps its entry for a while, for its `sequence`. */
+export interface InstanceEntry {
+  /** When the instance wrote last, by its own clock, in epoch seconds. */
+  beat: number
+  /** The number of the write that made this entry, which tells the instance whether a write without an answer was made. */
+  sequence: number
+  /** `open` unless an administrator has ended what this instance held after it was lost. */
+  lostAs: LostAs
+  parallel: number
+  held: readonly MinuteSlot[]
+  /** The parts of `parallel` and `held` that are freed again if another account refuses the same request. */
+  pendingParallel: number
+  pending: readonly MinuteSlot[]
+}
+
+/** An account: what has been used, and what is under way. Never changed in place once it is stored. */
+export interface Book {
+  /** The latest minute in which something was counted. All windows are those that it lies in. */
+  minute: Minute
+  /** What is used in each window: requests, tokens and nano-dollars of the first of `WINDOWS`, then of the next. */
+  used: number[]
+  /** What instances that have been lost for long had reserved, by the first minute of the day. */
+  gone: readonly MinuteSlot[]
+  entries: ReadonlyMap<string, InstanceEntry>
+}
+
+/** The units that are counted by window, in the order in which they are stored. */
+export const COUNTED = ['requests', 'tokens', 'usd'] as const
+const UNITS = COUNTED.length
+
+export const emptyBook = (minute: Minute): Book => ({
+  minute,
+  used: new Array<number>(WINDOWS.length * UNITS).fill(0),
+  gone: [],
+  entries: new Map(),
+})
+
+export const emptyEntry: InstanceEntry = Object.freeze({
+  beat: 0,
+  sequence: 0,
+  lostAs: 'open',
+  parallel: 0,
+  held: [],
+  pendingParallel: 0,
+  pending: [],
+})
+
+export const holdsNothing = (entry: InstanceEntry): boolean => entry.parallel === 0 && entry.held.length === 0
+
+/** Where `used` counts a unit of a window, both by their index. */
+export const usedAt = (window: number, unit: number): number => window * UNITS + unit
+
+/** The used amounts once time has come to `minute`: those of windows that have ended are 0. */
+export function rolled(used: readonly number[], from: Minute, minute: Minute): number[] {
+  const next = used.slice()
+  if (minute === from) return next
+  const before = WINDOWS.map((_, index) => windowStarts(from)[index])
+  windowStarts(minute).forEach((start, window) => {
+    if (start !== before[window]) next.fill(0, usedAt(window, 0), usedAt(window + 1, 0))
+  })
+  return next
+}
+
+/** Adds a slot to what is used in the windows that lie at `minute` and contain it, or takes it away. */
+export function count(used: number[], minute: Minute, [made, ...amounts]: MinuteSlot, by: 1 | -1 = 1): void {
+  const starts = windowStarts(minute)
+  for (let window = 0; window < starts.length; window++) {
+    if (made < (starts[window] ?? 0)) continue
+    for (let unit = 0; unit < UNITS; unit++) {
+      const at = usedAt(window, unit)
+      const amount = amounts[unit] ?? 0
+      used[at] = by === 1 ? plus(used[at] ?? 0, amount) : minus(used[at] ?? 0, amount)
+    }
+  }
+}
+
+export const slotOf = (minute: Minute, { requests, tokens, usd }: WholeAmounts): MinuteSlot => [
+  minute,
+  requests,
+  tokens,
+  usd,
+]
+
+export const isEmptySlot = ([, requests, tokens, usd]: MinuteSlot): boolean => requests + tokens + usd === 0
+
+/** The slots with another one added, merged with that of the same minute. */
+export function withSlot(slots: readonly MinuteSlot[], added: MinuteSlot): readonly MinuteSlot[] {
+  if (isEmptySlot(added)) return slots
+  const same = slots.find(([minute]) => minute === added[0])
+  if (!same) return [...slots, added]
+  const sum: MinuteSlot = [added[0], plus(same[1], added[1]), plus(same[2], added[2]), plus(same[3], added[3])]
+  return slots.length === 1 ? [sum] : slots.map((slot) => (slot === same ? sum : slot))
+}
+
+/** The slots with another one taken away. */
+export function withoutSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): readonly MinuteSlot[] {
+  const same = slots.find(([minute]) => minute === taken[0])
+  if (!same) return slots
+  const rest: MinuteSlot = [taken[0], minus(same[1], taken[1]), minus(same[2], taken[2]), minus(same[3], taken[3])]
+  const others = slots.length === 1 ? [] : slots.filter((slot) => slot !== same)
+  return isEmptySlot(rest) ? others : [...others, rest]
+}
+
+const LOST_AS: readonly LostAs[] = ['open', 'spent', 'unspent']
+
+/** An account as it is stored. */
+export function writeBook({ minute, used, gone, entries }: Book): string {
+  const written = Array.from(entries, ([id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]) => [
+    id,
+    beat,
+    sequence,
+    LOST_AS.indexOf(lostAs),
+    parallel,
+    held,
+    pendingParallel,
+    pending,
+  ])
+  return JSON.stringify({ v: VERSION, minute, used, gone, entries: written })
+}
+
+const VERSION = 1
+
+/** Reads an account. Throws `RECORD_DAMAGED` on anything that `writeBook` does not write: a budget is never taken for unspent. */
+export function readBook(key: string, text: string): Book {
+  const json = tryParseJson(text)
+  if (isObject(json) && json.v === VERSION) {
+    const { minute, used, gone, entries } = json
+    const read = Array.isArray(entries) ? entries.map(readEntry) : [undefined]
+    if (isCount(minute) && isCounts(used, WINDOWS.length * UNITS) && isSlots(gone) && read.every(isDefined))
+      return { minute, used, gone, entries: new Map(read) }
+  }
+  throw gatewayError('RECORD_DAMAGED', {
+    message: `The counters in the record ${key} of the storage are damaged or of a newer release. Starting them anew (DELETE …/limits) repairs them.`,
+    data: { key },
+  })
+}
+
+function readEntry(value: unknown): [id: string, entry: InstanceEntry] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const [id, beat, sequence, lost, parallel, held, pendingParallel, pending]: unknown[] = value
+  const lostAs = typeof lost === 'number' ? LOST_AS[lost] : undefined
+  if (typeof id !== 'string' || !isCount(beat) || !isCount(sequence) || !lostAs) return undefined
+  if (!isCount(parallel) || !isSlots(held) || !isCount(pendingParallel) || !isSlots(pending)) return undefined
+  return [id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]
+}
+
+const isDefined = <T>(value: T | undefined): value is T => value !== undefined
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+const isCounts = (value: unknown, length: number): value is number[] =>
+  Array.isArray(value) && value.length === length && value.every(isCount)
+const isSlots = (value: unknown): value is MinuteSlot[] =>
+  Array.isArray(value) && value.every((slot) => isCounts(slot, UNITS + 1))

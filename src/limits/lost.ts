@@ -1,0 +1,82 @@
+import { type Book, holdsNothing, type InstanceEntry, type MinuteSlot, withSlot } from './book.ts'
+import { type Minute, windowStart, windowStarts } from './windows.ts'
+
+/** An instance whose entry has not changed for this time has crashed, in ms. It writes every 15 s while it holds something. */
+export const LOST_MS = 45_000
+/** An instance that is away for so long will not come back, in ms. */
+const GONE_MS = 3_600_000
+/** How long the entry of an instance that holds nothing is kept at least, in ms, for a write whose answer it still waits for. */
+const IDLE_MS = 600_000
+/** The same while there are more than `MANY_IDLE` of them, as where each request may have an instance of its own. */
+const MANY_IDLE_MS = 60_000
+const MANY_IDLE = 64
+/** The slots of instances that are gone are merged when there are more. */
+const MANY_SLOTS = 40
+
+/** What an instance sees of the others at one account. */
+export interface Observation {
+  /** Must be called with each book that was read, at `now` (epoch ms). */
+  saw(book: Book, now: number): void
+  isLost(id: string, now: number): boolean
+  /** How long the entry of an instance has stood still, in ms; 0 for this instance. */
+  stillFor(id: string, now: number): number
+}
+
+/**
+ * The age of an entry that is seen for the first time is taken from its beat, by the clock of its instance. From then on only the clock of the
+ * observer counts.
+ */
+export function createObservation(self: string): Observation {
+  let seen = new Map<string, { sequence: number; since: number }>()
+  const stillFor = (id: string, now: number) => {
+    const since = id === self ? undefined : seen.get(id)?.since
+    return since === undefined ? 0 : now - since
+  }
+  return {
+    saw({ entries }, now) {
+      const next: typeof seen = new Map()
+      for (const [id, { sequence, beat }] of entries) {
+        if (id === self) continue
+        const before = seen.get(id)
+        if (!before) next.set(id, { sequence, since: Math.min(now, beat * 1_000) })
+        else if (before.sequence === sequence) next.set(id, { sequence, since: Math.min(now, before.since) })
+        else next.set(id, { sequence, since: now })
+      }
+      seen = next
+    },
+    stillFor,
+    isLost: (id, now) => stillFor(id, now) >= LOST_MS,
+  }
+}
+
+/** The entries without those that are no longer needed, in a new map, and what instances that are gone held. */
+export function tidied(
+  { entries, gone }: Book,
+  observation: Observation,
+  { now, minute }: { now: number; minute: Minute },
+): { entries: Map<string, InstanceEntry>; gone: readonly MinuteSlot[] } {
+  const kept = new Map(entries)
+  if (entries.size < 2) return { entries: kept, gone }
+  let idle = 0
+  for (const entry of entries.values()) if (holdsNothing(entry)) idle++
+  let slots = gone
+  for (const [id, entry] of entries) {
+    const age = observation.stillFor(id, now)
+    if (holdsNothing(entry)) {
+      if (age >= (idle > MANY_IDLE ? MANY_IDLE_MS : IDLE_MS)) kept.delete(id)
+    } else if (age >= GONE_MS) {
+      kept.delete(id)
+      if (entry.lostAs !== 'open') continue
+      for (const [made, ...amounts] of entry.held) slots = withSlot(slots, [windowStart('day', made), ...amounts])
+    }
+  }
+  return { entries: kept, gone: slots.length > MANY_SLOTS ? merged(slots, minute) : slots }
+}
+
+/** Those that count in no window but `total` become one. */
+function merged(slots: readonly MinuteSlot[], minute: Minute): readonly MinuteSlot[] {
+  const [, , , week = 0, month = 0] = windowStarts(minute)
+  let result: readonly MinuteSlot[] = []
+  for (const [day, ...amounts] of slots) result = withSlot(result, [day < Math.min(week, month) ? 0 : day, ...amounts])
+  return result
+}
