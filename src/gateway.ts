@@ -10,6 +10,7 @@ import { settlesWithin, startDeadline } from './lib/deadline.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
 import { createInFlight, type InFlight } from './lib/in-flight.ts'
 import { createBackground, once } from './lib/promises.ts'
+import type { ListReader } from './listing/listing.ts'
 import type { Pushes } from './management/cloud-pushes.ts'
 import { deferredManagement } from './management/deferred.ts'
 import type { Management } from './management/operations.ts'
@@ -32,7 +33,7 @@ import {
   turnEnd,
 } from './platform.ts'
 import { defaultCatalog } from './providers/catalog.ts'
-import { createKeyWatch, type KeyWatch } from './store/keyring.ts'
+import { createKeyWatch, type KeyWatch, type PresentedKey } from './store/keyring.ts'
 import { createStore, type Store, type StoreOptions } from './store/store.ts'
 
 /**
@@ -133,6 +134,17 @@ export function createGatewayWith(
       lookupTimeoutMs: limits.lookupTimeoutMs,
     })
   })
+  /** What a key may read of the listing; `undefined`: everything. */
+  async function readerOf(key: PresentedKey | undefined): Promise<ListReader | undefined> {
+    const { accessOf } = await import('./routing/allowed-models.ts')
+    const access = accessOf(key, catalog)
+    if (!access) return undefined
+    const table = await pipeline.routes()
+    return {
+      allowsKind: (kind) => access.allowsKind(kind),
+      allowsModel: (model) => access.allowsModel(model, table),
+    }
+  }
   const keyWatch =
     (options.endRequestsOfPausedKeys ?? true)
       ? createKeyWatch({ ...store, inFlight, clock, maxAgeMs: limits.storeMaxAgeMs })
@@ -215,7 +227,7 @@ export function createGatewayWith(
     basePath,
     store: { ...store, clock },
     allowedOrigins: options.allowedOrigins ?? [],
-    modelRoutes: [...modelsRoutes({ listing, upstream }), ...modelRoutes(pipeline.serve)],
+    modelRoutes: [...modelsRoutes({ listing, readerOf, upstream }), ...modelRoutes(pipeline.serve)],
     openLog: pipeline.openLog,
     afterKey: steps.afterKey,
     manage: async (path, exchange) => (await management()).serve(path, exchange),

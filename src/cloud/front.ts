@@ -103,7 +103,10 @@ export function createFront(deps: {
     basePath: '',
     store: { clock, settings: { read: async () => KEY_REQUIRED }, keyring: { find } },
     allowedOrigins: [],
-    modelRoutes: [...modelsRoutes({ listing: unserved, upstream: () => unserved }), ...modelRoutes(unserved)],
+    modelRoutes: [
+      ...modelsRoutes({ listing: unserved, readerOf: unserved, upstream: () => unserved }),
+      ...modelRoutes(unserved),
+    ],
     afterKey: [
       async ({ exchange, key }, next) => {
         if (!key) return next() // only OPTIONS requests have no key here

@@ -2,7 +2,8 @@ import type { ModelListFormat } from '../formats/model-list.ts'
 import type { Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import { startCall } from '../lib/fetch-call.ts'
 import { scopeOfClient } from '../lib/scope.ts'
-import type { Listing } from '../listing/listing.ts'
+import type { Listing, ListReader } from '../listing/listing.ts'
+import type { PresentedKey } from '../store/keyring.ts'
 import type { Kind } from '../types.ts'
 import { callerFormat } from './caller-format.ts'
 import { emptyReply, jsonReply } from './reply.ts'
@@ -11,6 +12,8 @@ import type { HttpRoute, RoutedRequest } from './router.ts'
 interface ModelsRoutesOptions {
   /** Loads the listing, with the first request for it. */
   listing(): Promise<Listing>
+  /** What a key may ask for; `undefined`: everything. */
+  readerOf(key: PresentedKey | undefined): Promise<ListReader | undefined>
   /** The function that calls providers for this request. */
   upstream(exchange: Exchange): UpstreamFetch
 }
@@ -45,21 +48,22 @@ const preflight = { ...anyOrigin, 'access-control-allow-methods': 'GET, OPTIONS'
 type Body = (request: RoutedRequest, listing: Listing, caller: Caller) => Promise<object>
 
 interface Caller {
+  reader: ListReader | undefined
   form: ModelListFormat
   fetch: UpstreamFetch
 }
 
 /** The routes of the model listing. */
-export function modelsRoutes({ listing: load, upstream }: ModelsRoutesOptions): HttpRoute[] {
+export function modelsRoutes({ listing: load, readerOf, upstream }: ModelsRoutesOptions): HttpRoute[] {
   const get = (path: string, body: Body, headers = {}): HttpRoute => ({
     method: 'GET',
     path,
     async run(request) {
-      const { exchange } = request
-      const listing = await load()
+      const { exchange, key } = request
+      const [listing, reader] = await Promise.all([load(), readerOf(key)])
       const form = listing.forms[callerFormat(path, exchange).name]
       const content = await whileClientWaits(exchange, upstream(exchange), (fetch) =>
-        body(request, listing, { form, fetch }),
+        body(request, listing, { reader, form, fetch }),
       )
       return jsonReply(200, content, headers)
     },
@@ -67,11 +71,14 @@ export function modelsRoutes({ listing: load, upstream }: ModelsRoutesOptions): 
 
   const list =
     (kinds: readonly Kind[]): Body =>
-    async ({ exchange }, listing, { form, fetch }) =>
-      form.list(await listing.list(kinds, fetch), { kinds, query: new URLSearchParams(exchange.query) })
+    async ({ exchange }, listing, { reader, form, fetch }) =>
+      form.list(await listing.list(kinds, fetch, reader && { reader }), {
+        kinds,
+        query: new URLSearchParams(exchange.query),
+      })
 
-  const find: Body = async ({ params }, listing, { form, fetch }) => {
-    const { entry, kinds } = await listing.find(params.id ?? '', fetch)
+  const find: Body = async ({ params }, listing, { reader, form, fetch }) => {
+    const { entry, kinds } = await listing.find(params.id ?? '', fetch, reader)
     return form.one(entry, kinds)
   }
 

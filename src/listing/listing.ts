@@ -43,18 +43,32 @@ type Targets = ReadonlyArray<Pick<ProviderTarget<ConnectionRecord>, 'connection'
 /** Lists the models that the gateway serves. */
 export interface Listing {
   /**
-   * The models of the given kinds, computed anew each time; compatible providers are asked for their models through `fetch`, only once for
-   * all lists that share `cache`.
+   * The models of the given kinds that `reader` may ask for, computed anew each time; compatible providers are asked for their models through
+   * `fetch`, only once for all lists that share `cache`.
    */
-  list(kinds: readonly Kind[], fetch: UpstreamFetch, cache?: LookUpCache): Promise<ModelEntry[]>
+  list(
+    kinds: readonly Kind[],
+    fetch: UpstreamFetch,
+    options?: { reader?: ListReader; cache?: LookUpCache },
+  ): Promise<ModelEntry[]>
   /**
    * The entry of a model id, which may have Google's prefix `models/`, and the kinds among which it was found: `llm` first, then all others,
-   * then its own, for a name that is served and not listed. Rejects with `MODEL_NOT_FOUND`, naming the nearest ids.
+   * then its own, for a name that is served and not listed. Rejects with `MODEL_NOT_FOUND`, naming the nearest ids, also for a model that
+   * `reader` may not ask for.
    */
-  find(id: string, fetch: UpstreamFetch): Promise<FoundModel>
+  find(id: string, fetch: UpstreamFetch, reader?: ListReader): Promise<FoundModel>
   /** How the list is written for the clients of each format. */
   forms: typeof modelLists
 }
+
+/** What whoever reads a list may ask for. */
+export interface ListReader {
+  allowsKind(kind: Kind): boolean
+  /** By the name of a model, a combo or an alias. */
+  allowsModel(model: string): boolean
+}
+
+const EVERYBODY: ListReader = { allowsKind: () => true, allowsModel: () => true }
 
 interface FoundModel {
   entry: ModelEntry
@@ -98,7 +112,8 @@ export function createListing({
   }
 
   const listing: Listing = {
-    async list(kinds, fetch, cache = new Map()) {
+    async list(asked, fetch, { reader = EVERYBODY, cache = new Map() } = {}) {
+      const kinds = asked.filter(reader.allowsKind)
       const created = Math.floor(clock.now() / 1_000)
       const [stored, combos, customModels, aliases] = await Promise.all([
         load(store.connections),
@@ -112,20 +127,21 @@ export function createListing({
         connections.length === 0
           ? listStatic(catalog, customModels, kinds)
           : await listConnections({ catalog, connections, customModels, aliases }, kinds, lookUp)
-      return toEntries([...listCombos(combos, kinds), ...models], created)
+      const entries = toEntries([...listCombos(combos, kinds), ...models], created)
+      return entries.filter(({ id }) => reader.allowsModel(id))
     },
-    async find(id, fetch) {
+    async find(id, fetch, reader = EVERYBODY) {
       const cache: LookUpCache = new Map() // a slow upstream is waited for once
       const bare = id.startsWith(NAME_PREFIX) ? id.slice(NAME_PREFIX.length) : id
       const seen: ModelEntry[][] = []
       for (const kinds of [LLM, OTHERS]) {
-        const entries = await listing.list(kinds, fetch, cache)
+        const entries = await listing.list(kinds, fetch, { reader, cache })
         const entry = entries.find((one) => one.id === id) ?? entries.find((one) => one.id === bare)
         if (entry) return { entry, kinds }
         seen.push(entries)
       }
       const served = (await unlisted(id, cache)) ?? (bare === id ? undefined : await unlisted(bare, cache))
-      if (served) return served
+      if (served?.kinds.every(reader.allowsKind) && reader.allowsModel(served.entry.id)) return served
       const names = seen.flat().map((one) => one.id)
       const hint = didYouMean(nearest(bare, names)) ?? 'GET /v1/models lists all of them.'
       throw gatewayError('MODEL_NOT_FOUND', { message: `The model "${id}" does not exist. ${hint}` })

@@ -43,8 +43,11 @@ function matches(value: string | undefined, pattern: Pattern): boolean {
   return typeof pattern === 'string' ? isLike(value, pattern) : pattern.some((one) => isLike(value, one))
 }
 
-/** Compares the pieces between the `*`s in linear time, where a regular expression could take exponential time. */
-function isLike(value: string, pattern: string): boolean {
+/**
+ * Is the value like the pattern, in which `*` stands for any text? Compares the pieces between the `*`s in linear time, where a regular
+ * expression could take exponential time.
+ */
+export function isLike(value: string, pattern: string): boolean {
   const [start = '', ...pieces] = pattern.split('*')
   const end = pieces.pop()
   if (end === undefined) return value === start
