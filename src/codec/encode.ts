@@ -29,7 +29,8 @@ export async function encode(request: AskedRequest, routeTarget: RouteTarget): P
 }
 
 /**
- * The same for an answer of at most so many tokens, unless the request asks for less. A warning names the limit; it is no loss of a translation, so
+ * The same for an answer of at most so many tokens, unless the request asks for less. A warning names the limit, such as
+ * `clamped:max_tokens=2048`; it is no loss of a translation, so
  * that strict requests are limited as well.
  */
 export async function encodeLimited(request: AskedRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
@@ -38,7 +39,7 @@ export async function encodeLimited(request: AskedRequest, target: RouteTarget, 
   if (!place || own <= outputLimit) return encode(request, target)
   const codec = await encode({ ...request, outputLimit }, target)
   const { warnings } = codec
-  return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}`] }
+  return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}=${outputLimit}`] }
 }
 
 /** The target in the client's own format, if it speaks that too. */

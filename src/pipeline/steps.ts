@@ -3,6 +3,7 @@ import type { Endpoint } from '../formats/format.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { PresentedKey } from '../store/keyring.ts'
+import type { Spending } from '../usage/cost.ts'
 import type { AttemptRecord } from './records.ts'
 import type { ModelRequest } from './request.ts'
 import type { RequestLog } from './request-log.ts'
@@ -41,6 +42,11 @@ export interface SteppedAttempt {
   onSettled(listener: (record: AttemptRecord) => void): void
   /** Lets a stream of the target go on for so many tokens of output, and asks before it goes on for more. Call it before `next`. */
   allowOutput(allowance: OutputAllowance): void
+  /**
+   * Calls `check` before each further call that belongs to the attempt, such as that of the request after the summary that it needs, with what
+   * the calls before have used. A rejection ends the request with its error.
+   */
+  beforeFollowUp(check: (spending: Spending | undefined) => Promise<void>): void
 }
 
 /** How far a stream may go. What it has had is estimated by its text, as providers report tokens only at the end. */

@@ -1,6 +1,7 @@
 import { type ErrorCode, gatewayError } from '../../src/errors.ts'
 import type { RequestStep } from '../../src/pipeline/steps.ts'
 import { assert, suite } from '../support/suite.ts'
+import { managed } from './support/compaction.ts'
 import { openWith, shown } from './support/steps.ts'
 
 const test = suite('steps that refuse requests and targets')
@@ -161,3 +162,25 @@ for (const [code, status, openai, anthropic, google] of codes)
       error: { code: status, message: 'No.', status: google, details },
     })
   })
+
+test('a step is asked before a call that follows another in the same attempt, and may end the request', async () => {
+  for (const isRefused of [false, true]) {
+    const spent: number[] = []
+    const { post, up, requests } = await openWith({
+      aroundAttempt: [
+        (attempt, next) => {
+          attempt.beforeFollowUp(async (spending) => {
+            spent.push(spending?.usage.outputTokens ?? 0)
+            if (isRefused) throw gatewayError('BUDGET_EXCEEDED', { message: 'Nothing is left.' })
+          })
+          return next()
+        },
+      ],
+    })
+    const reply = await post('/v1/responses', { model: 'two/m', ...managed(10) })
+    assert.is(reply.status, isRefused ? 402 : 200, await reply.clone().text())
+    if (isRefused) assert.match((await reply.json()).error.message, 'Nothing is left.')
+    assert.equal([spent, up.calls.length], [[1], isRefused ? 1 : 2])
+    assert.is(requests[0]?.attempts[0]?.usage?.outputTokens, isRefused ? 1 : 2)
+  }
+})

@@ -281,33 +281,33 @@ const answers = {
 /** A request in the form of the path, what a provider of the format gets of it, and the warning. */
 const limits: Array<[path: string, format: keyof typeof answers, body: object, sent: object, warning: string | null]> =
   [
-    ['/v1/chat/completions', 'openai-chat', {}, { max_tokens: 50 }, 'clamped:max_completion_tokens'],
+    ['/v1/chat/completions', 'openai-chat', {}, { max_tokens: 50 }, 'clamped:max_completion_tokens=50'],
     [
       '/v1/chat/completions',
       'openai-chat',
       { max_completion_tokens: 90 },
       { max_completion_tokens: 50 },
-      'clamped:max_completion_tokens',
+      'clamped:max_completion_tokens=50',
     ],
     ['/v1/chat/completions', 'openai-chat', { max_tokens: 9 }, { max_tokens: 9 }, null],
-    ['/v1/responses', 'openai-responses', { input: 'Hi' }, { max_output_tokens: 50 }, 'clamped:max_output_tokens'],
-    ['/v1/messages', 'anthropic-messages', { max_tokens: 90 }, { max_tokens: 50 }, 'clamped:max_tokens'],
+    ['/v1/responses', 'openai-responses', { input: 'Hi' }, { max_output_tokens: 50 }, 'clamped:max_output_tokens=50'],
+    ['/v1/messages', 'anthropic-messages', { max_tokens: 90 }, { max_tokens: 50 }, 'clamped:max_tokens=50'],
     [
       '/v1beta/models/one/m:generateContent',
       'gemini',
       { generationConfig: { topK: 3 } },
       { generationConfig: { topK: 3, maxOutputTokens: 50 } },
-      'clamped:generationConfig.maxOutputTokens',
+      'clamped:generationConfig.maxOutputTokens=50',
     ],
     [
       '/v1beta/models/one/m:generateContent',
       'gemini',
       { generation_config: { max_output_tokens: 90 } },
       { generation_config: { max_output_tokens: 50 } },
-      'clamped:generationConfig.maxOutputTokens',
+      'clamped:generationConfig.maxOutputTokens=50',
     ],
-    ['/v1/chat/completions', 'anthropic-messages', {}, { max_tokens: 50 }, 'clamped:max_completion_tokens'],
-    ['/v1/messages', 'openai-chat', { max_tokens: 90 }, { max_tokens: 50 }, 'clamped:max_tokens'],
+    ['/v1/chat/completions', 'anthropic-messages', {}, { max_tokens: 50 }, 'clamped:max_completion_tokens=50'],
+    ['/v1/messages', 'openai-chat', { max_tokens: 90 }, { max_tokens: 50 }, 'clamped:max_tokens=50'],
     ['/v1/messages', 'openai-chat', { max_tokens: 9 }, { max_tokens: 9 }, null],
   ]
 

@@ -30,6 +30,7 @@ export class Attempt {
   #call: ProviderCall | undefined = undefined
   #onCalled: () => void = () => {}
   #allowance: OutputAllowance | undefined = undefined
+  #checkFollowUp: FollowUpCheck | undefined = undefined
   #hasBegun = false // its credential is at hand, and its provider is called next
 
   constructor(request: ModelRequest, target: Target, codec: Codec) {
@@ -87,6 +88,9 @@ export class Attempt {
         onSettled: (listener) => this.#log.onSettled(listener),
         allowOutput: (allowance: OutputAllowance) => {
           this.#allowance = allowance
+        },
+        beforeFollowUp: (check) => {
+          this.#checkFollowUp = check
         },
       }
       void attemptWithin(steps, attempt, {
@@ -162,6 +166,7 @@ export class Attempt {
           if (received.kind === 'failure') return await this.#readFailure(received, reader, call)
           return this.#answeredOutcome(received, reader, call)
         }
+        if (this.#checkFollowUp) await this.#followUpChecked(this.#checkFollowUp)
         codec = next
         const prepared = await this.#prepare(codec)
         if ('kind' in prepared) return this.#failedOutcome(prepared)
@@ -169,6 +174,16 @@ export class Attempt {
       }
     } catch (thrown) {
       return this.#failedOutcome(failedResponse(thrown))
+    }
+  }
+
+  /** Ends the request where the check of a further call rejects. */
+  async #followUpChecked(check: FollowUpCheck): Promise<void> {
+    try {
+      await this.#scope.race(check(this.#log.spending))
+    } catch (thrown) {
+      if (!this.#scope.hasEnded) this.#request.client.cancel(thrown)
+      throw thrown
     }
   }
 
@@ -251,6 +266,8 @@ export class Attempt {
     return { kind: 'failed', route: this.route, failure, ...(head && { head }), ...(empty && { empty }) }
   }
 }
+
+type FollowUpCheck = Parameters<SteppedAttempt['beforeFollowUp']>[0]
 
 /** The failure that an error stands for. */
 const failedResponse = (thrown: unknown): FailedResponse => ({ kind: 'failure', failure: failureOfError(thrown) })
