@@ -1,5 +1,6 @@
 import { gatewayError } from './errors.ts'
 import { endpoints } from './formats/formats.ts'
+import { gateStep } from './gate/step.ts'
 import { createApp, elsewhereReply, isOurs, normaliseBasePath, type Step } from './http/app.ts'
 import { callerFormatsOf } from './http/caller-format.ts'
 import { createFetchHandlers } from './http/fetch.ts'
@@ -10,6 +11,7 @@ import { settlesWithin, startDeadline } from './lib/deadline.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
 import { createInFlight, type InFlight } from './lib/in-flight.ts'
 import { createBackground, once } from './lib/promises.ts'
+import type { Ledger } from './limits/ledger.ts'
 import type { ListReader } from './listing/listing.ts'
 import type { Pushes } from './management/cloud-pushes.ts'
 import { deferredManagement } from './management/deferred.ts'
@@ -150,6 +152,18 @@ export function createGatewayWith(
       ? createKeyWatch({ ...store, inFlight, clock, maxAgeMs: limits.storeMaxAgeMs })
       : undefined
   const warnOfWaiting = createWaitingWarning(logger)
+  const startTimer = (ms: number, onTime: () => void) =>
+    clock === platformClock ? startIdleTimer(ms, onTime) : startDeadline(clock, ms, onTime)
+  let openLedger: Ledger | undefined
+  const ledger = once(async () => {
+    const { createLedger } = await import('./limits/ledger.ts')
+    openLedger = createLedger({ storage: store.storage, clock, random: platformRandom, startTimer, turnEnd, onError })
+    return openLedger
+  })
+  const gate = once(async () => {
+    const [{ createGate }, opened] = await Promise.all([import('./gate/gate.ts'), ledger()])
+    return createGate({ ledger: opened, clock })
+  })
   const bodyTime = { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd }
   const pipeline = createPipeline({
     store,
@@ -171,6 +185,7 @@ export function createGatewayWith(
       limitConcurrency(inFlight, limits.maxConcurrent),
       ...(keyWatch ? [watchKey(keyWatch)] : []),
       ...(warnOfWaiting ? [warnOfWaitingCalls(warnOfWaiting, inFlight, upstream)] : []),
+      gateStep({ settings: store.settings.read, load: gate }),
       ...steps.aroundRequest,
     ],
     aroundAttempt: steps.aroundAttempt,
@@ -178,8 +193,6 @@ export function createGatewayWith(
   const management = once(async () => {
     const { createManagementApi } = await import('./http/management.ts')
     const { routes, health, explain, choosing } = pipeline
-    const startTimer = (ms: number, onTime: () => void) =>
-      clock === platformClock ? startIdleTimer(ms, onTime) : startDeadline(clock, ms, onTime)
     const cloud = { fetch: upstream(), options: options.cloud ?? {}, random: platformRandom, startTimer, onError }
     const published = async () => (await listing()).list(['llm'], upstream())
     const rotation = { reset: async (group: string) => (await choosing()).roundRobin.reset(group) }
@@ -258,7 +271,8 @@ export function createGatewayWith(
       isClosed = true
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
       const mirroring = pushes?.close()
-      await settlesWithin(Promise.all([background.settled(), pipeline.close(), mirroring]), LAST_WORK_MS, clock)
+      const lastWork = [background.settled(), pipeline.close(), mirroring, openLedger?.close()]
+      await settlesWithin(Promise.all(lastWork), LAST_WORK_MS, clock)
       keyWatch?.close()
       store.close()
     },

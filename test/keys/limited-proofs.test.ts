@@ -15,9 +15,15 @@ const fields = {
   expiresAt: '2040-01-01T00:00:00Z',
 }
 
+/** A model whose price is known, or a budget in US dollars lets no request pass. */
+const catalog = {
+  one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', maxOutputTokens: 100, price: { input: 1, output: 1 } }] },
+}
+
 /** What a gateway with the secret does with a storage. */
 async function open(storage: Storage) {
-  const world = await openWorld({ storage, fetch: fakeUpstream(() => json(chatAnswer())), secret })
+  const fetch = fakeUpstream(() => json(chatAnswer()))
+  const world = await openWorld({ storage, fetch, secret, catalog, connections: ['one'] })
   const status = async (key: string) => (await world.chat({ model: 'one/m' }, { headers: { 'x-api-key': key } })).status
   return { ...world, status }
 }

@@ -1,0 +1,36 @@
+import type { Reply } from '../lib/exchange.ts'
+import type { Ledger, LimitedScope } from '../limits/ledger.ts'
+import type { ServedRequest } from '../pipeline/steps.ts'
+import type { PresentedKey } from '../store/keyring.ts'
+import type { StoredSettings } from '../store/settings.ts'
+import type { Clock } from '../types.ts'
+import { GatedRequest } from './gated-request.ts'
+
+/** Holds requests to what their keys may use. */
+export interface Gate {
+  /** Serves a request within the limits, models and kinds that hold for it. */
+  around(request: ServedRequest, settings: StoredSettings, next: () => Promise<Reply>): Promise<Reply>
+}
+
+export function createGate({ ledger, clock }: { ledger: Ledger; clock: Clock }): Gate {
+  return {
+    async around(request, rules, next) {
+      const { key } = request
+      const scopes = scopesOf(key, rules)
+      if (scopes.length === 0) return next()
+      const holders = { key: key?.name, group: key?.group?.name }
+      const gated = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
+      request.log.aroundAttempt.push((attempt, make) => gated.attempt(attempt, make))
+      return gated.replied(await next())
+    },
+  }
+}
+
+/** The limits that hold for a request with this key: its own, those of its group, and those of the gateway. */
+function scopesOf(key: PresentedKey | undefined, { limits }: StoredSettings): LimitedScope[] {
+  const scopes: LimitedScope[] = []
+  if (key?.limits) scopes.push({ scope: 'key', id: key.id, limits: key.limits })
+  if (key?.group?.limits) scopes.push({ scope: 'group', id: key.group.id, limits: key.group.limits })
+  if (limits) scopes.push({ scope: 'gateway', id: '', limits })
+  return scopes
+}

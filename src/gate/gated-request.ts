@@ -1,0 +1,257 @@
+import { type GatewayError, isGatewayError } from '../errors.ts'
+import { isByteStream, type Reply } from '../lib/exchange.ts'
+import type { Amounts, Ledger, LimitedScope, LimitRefusal, Reservation, Wanted } from '../limits/ledger.ts'
+import type { AttemptRecord, RequestRecord } from '../pipeline/records.ts'
+import type { ServedRequest, SteppedAttempt } from '../pipeline/steps.ts'
+import { targetName } from '../providers/target.ts'
+import type { StoredSettings } from '../store/settings.ts'
+import type { LimitState, LimitUnit } from '../types/limits.ts'
+import type { Clock } from '../types.ts'
+import { type WorstCase, worstCaseOf } from '../usage/worst-case.ts'
+import { dropProviderLimits, limitHeaders } from './headers.ts'
+import { type Holders, refusalError, unpricedError } from './refusals.ts'
+
+/** The settings that say how limits hold. */
+export type LimitRules = Pick<StoredSettings, 'unpriced' | 'whenStoreIsAway'>
+
+interface GateTerms {
+  ledger: Ledger
+  clock: Clock
+  /** The limits that hold for the request; at least one. */
+  scopes: readonly LimitedScope[]
+  holders: Holders
+  rules: LimitRules
+}
+
+/**
+ * One request to which limits apply. Its first attempt reserves all that it may use in one call; later attempts reserve tokens and US dollars
+ * alone. These settle with their attempts, `requests` and `parallel` with the request.
+ */
+export class GatedRequest {
+  readonly #request: ServedRequest
+  readonly #terms: GateTerms
+  /** Of tokens and US dollars those that are limited, so that attempts reserve both. Otherwise they are only counted, when the request ends. */
+  readonly #measured: ReadonlySet<LimitUnit>
+  /** What holds `requests` and `parallel`; `unkept` when the storage was away, which the settings allow. */
+  #entry: Reservation | 'unkept' | undefined = undefined
+  /** What of the entry settles with the request. */
+  #endUnits: readonly LimitUnit[] = []
+  /** How many attempts were let through, and not refused by another step. */
+  #through = 0
+  /** The limits as of the latest reservation, and the tokens that have been freed since. */
+  #limits: readonly LimitState[] = []
+  #freed = 0
+  #isOver = false
+
+  constructor(request: ServedRequest, terms: GateTerms) {
+    this.#request = request
+    this.#terms = terms
+    this.#measured = new Set(MEASURED.filter((unit) => isLimited(unit, terms.scopes)))
+    request.log.onEnd((record) => this.#end(record))
+  }
+
+  /** The step around each attempt of the request. */
+  async attempt(attempt: SteppedAttempt, next: () => Promise<AttemptRecord>): Promise<void> {
+    if (this.#measured.size > 0) await this.#reserveFor(attempt)
+    else if (!this.#entry) await this.#enter().catch((error) => attempt.refuseRequest(error))
+    this.#through += 1
+    attempt.onSettled(({ outcome }) => {
+      if (outcome === 'refused') this.#through -= 1
+    })
+    await next()
+  }
+
+  /** The reply with the headers that tell the client what is left. An answer of the gateway's own passes here, as it needs no attempt. */
+  async replied(reply: Reply): Promise<Reply> {
+    if (!this.#entry && reply.status < 400 && !isByteStream(reply.body)) {
+      await this.#request.log.client.scope.race(this.#enter())
+      this.#through += 1
+    }
+    dropProviderLimits(reply.headers)
+    Object.assign(reply.headers, this.#headers(this.#limitsNow()))
+    return reply
+  }
+
+  /** Reserves what the attempt may use, and lets its target answer with no more. */
+  async #reserveFor(attempt: SteppedAttempt): Promise<void> {
+    const isFirst = !this.#entry
+    const worst = worstCaseOf(attempt.request, attempt.target)
+    const wanted = this.#wanted(attempt, worst)
+    if (isFirst) Object.assign(wanted.fixed, ENTRY)
+    const reservation = await this.#reserve(wanted).catch((error) => attempt.refuseRequest(error))
+    if (!reservation) return
+    if (reservation.kind === 'refused') {
+      const { unit } = reservation.limit
+      const error = this.#refusal(reservation, needOf(unit, wanted))
+      if (unit === 'requests' || unit === 'parallel') attempt.refuseRequest(error)
+      throw error
+    }
+    if (isFirst) this.#entered(reservation, ENTRY_UNITS)
+    this.#limits = reservation.limits
+    this.#freed = 0
+    const { outputTokens = worst.outputTokens } = reservation
+    let reserved = (wanted.fixed.tokens ?? 0) + outputTokens
+    attempt.onSettled((record) => {
+      const spent = spentBy([record])
+      reservation.settle(spent, MEASURED)
+      this.#freed += reserved - spent.tokens
+    })
+    if (outputTokens < worst.outputTokens) attempt.limitOutput(Math.floor(outputTokens / worst.answers))
+
+    const usdPerToken = wanted.output?.usdPerToken ?? 0
+    let allowed = outputTokens
+    attempt.allowOutput({
+      tokens: allowed,
+      extend: async (tokens) => {
+        const least = tokens - allowed
+        const more = Math.max(least, MORE_OUTPUT)
+        const of = (count: number) => ({ tokens: count, usd: count * usdPerToken })
+        const isMore = more > least && (await this.#extended(reservation, of(more))) === undefined
+        const refusal = isMore ? undefined : await this.#extended(reservation, of(least))
+        if (refusal) throw refusal
+        allowed += isMore ? more : least
+        reserved += isMore ? more : least
+        return allowed
+      },
+    })
+    let covered = { tokens: 0, usd: 0 } // of what the calls of the attempt have used, so that all of its worst case is left for the next
+    attempt.beforeFollowUp(async (spending) => {
+      if (!spending) return
+      const spent = spentBy([spending])
+      const by = { tokens: spent.tokens - covered.tokens, usd: spent.usd - covered.usd }
+      covered = spent
+      if (by.tokens <= 0 && by.usd <= 0) return
+      const refusal = await this.#extended(reservation, by)
+      if (refusal) throw refusal
+      reserved += by.tokens
+    })
+  }
+
+  /** Reserves more for an attempt under way; the error for the client when that is refused. */
+  async #extended(reservation: Reservation, by: { tokens: number; usd: number }): Promise<GatewayError | undefined> {
+    try {
+      const refusal = await reservation.extend(by)
+      return refusal && this.#refusal(refusal, refusal.limit.unit === 'usd' ? by.usd : by.tokens)
+    } catch (thrown) {
+      if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#isRefusedAway()) throw thrown
+      return undefined
+    }
+  }
+
+  /** The worst case of an attempt as far as it is limited. Throws `REQUEST_TOO_EXPENSIVE` when a price is needed that is not known. */
+  #wanted({ request, target }: SteppedAttempt, worst: WorstCase): Wanted {
+    const { inputTokens, outputTokens, answers, isOutputGiven, usd } = worst
+    const isPriced = this.#measured.has('usd')
+    if (isPriced && !usd && this.#terms.rules.unpriced !== 'allow') throw unpricedError(targetName(target))
+    const fixed: Amounts = { tokens: inputTokens }
+    if (isPriced) fixed.usd = usd?.fixed ?? 0
+    const isFirm = isOutputGiven || request.call.endpoint.outputLimit === undefined
+    const least = isFirm ? outputTokens : Math.min(outputTokens, LEAST_OUTPUT * answers)
+    return { fixed, output: { tokens: outputTokens, least, usdPerToken: isPriced ? (usd?.perOutputToken ?? 0) : 0 } }
+  }
+
+  /** Reserves `requests` and `parallel` alone. Throws the error for the client when that is refused. */
+  async #enter(): Promise<void> {
+    const reservation = await this.#reserve({ fixed: ENTRY })
+    if (!reservation) return
+    if (reservation.kind === 'refused') throw this.#refusal(reservation, 1)
+    this.#entered(reservation, UNITS)
+    this.#limits = reservation.limits
+  }
+
+  /** `units`: those that settle with the request. */
+  #entered(reservation: Reservation, units: readonly LimitUnit[]): void {
+    this.#entry = reservation
+    this.#endUnits = units
+    if (this.#isOver) reservation.settle({}, units) // the client has left meanwhile
+  }
+
+  /** `undefined` when the storage is away and the settings let the request pass all the same. */
+  async #reserve(wanted: Wanted): Promise<Reservation | LimitRefusal | undefined> {
+    const { ledger, scopes } = this.#terms
+    try {
+      return await ledger.reserve(scopes, wanted)
+    } catch (thrown) {
+      if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#isRefusedAway()) throw thrown
+      this.#entry ??= 'unkept'
+      return undefined
+    }
+  }
+
+  /** Is a request with these limits refused while the storage is away? */
+  #isRefusedAway(): boolean {
+    const { scopes, rules } = this.#terms
+    return UNITS.some((unit) => {
+      const verdict = rules.whenStoreIsAway?.[unit] ?? WHEN_AWAY[unit]
+      return verdict === 'refuse' && isLimited(unit, scopes)
+    })
+  }
+
+  #refusal(refusal: LimitRefusal, need: number): GatewayError {
+    const { holders, clock } = this.#terms
+    return refusalError(refusal, { need, holders, now: clock.now(), headers: this.#headers([refusal.limit]) })
+  }
+
+  /** The request is over: it counts once if it was let through. What its attempts have used is counted here where they have reserved nothing. */
+  #end({ attempts }: RequestRecord): void {
+    this.#isOver = true
+    if (this.#entry && this.#entry !== 'unkept') {
+      const requests = this.#through > 0 ? 1 : 0
+      this.#entry.settle({ requests, ...(this.#endUnits === UNITS && spentBy(attempts)) }, this.#endUnits)
+    }
+    const { exchange } = this.#request
+    exchange.waitUntil?.(this.#terms.ledger.flushed())
+  }
+
+  /** The limits with what has been freed since they were read. */
+  #limitsNow(): readonly LimitState[] {
+    if (this.#freed === 0) return this.#limits
+    return this.#limits.map((one) => {
+      if (one.unit !== 'tokens') return one
+      return { ...one, remaining: Math.max(0, Math.min(one.limit, one.remaining + this.#freed)) }
+    })
+  }
+
+  #headers(limits: readonly LimitState[]): Record<string, string> {
+    return limitHeaders(limits, { format: this.#request.endpoint.format, now: this.#terms.clock.now() })
+  }
+}
+
+/** A stream that has more output than was reserved reserves so many tokens more at a time, if they are left. */
+const MORE_OUTPUT = 1_024
+/** A shorter answer is of no use, in tokens. */
+const LEAST_OUTPUT = 1_024
+
+/** What each request is one of. */
+const ENTRY: Amounts = { requests: 1, parallel: 1 }
+const ENTRY_UNITS: readonly LimitUnit[] = ['requests', 'parallel']
+/** What depends on the target. */
+const MEASURED: ReadonlyArray<'tokens' | 'usd'> = ['tokens', 'usd']
+const UNITS: readonly LimitUnit[] = [...ENTRY_UNITS, ...MEASURED]
+
+const isLimited = (unit: LimitUnit, scopes: readonly LimitedScope[]) =>
+  scopes.some(({ limits }) => limits[unit] !== undefined)
+
+const WHEN_AWAY: Readonly<Record<LimitUnit, 'refuse' | 'allow'>> = {
+  requests: 'allow',
+  parallel: 'allow',
+  tokens: 'refuse',
+  usd: 'refuse',
+}
+
+/** What attempts have used: input with what came from a cache, and output. */
+function spentBy(attempts: ReadonlyArray<Pick<AttemptRecord, 'usage' | 'costUsd'>>): { tokens: number; usd: number } {
+  const spent = { tokens: 0, usd: 0 }
+  for (const { usage, costUsd = 0 } of attempts) {
+    if (usage) spent.tokens += usage.inputTokens + usage.outputTokens
+    spent.usd += costUsd
+  }
+  return spent
+}
+
+/** The least that a request needs of a unit. */
+function needOf(unit: LimitUnit, { fixed, output }: Wanted): number {
+  if (unit !== 'tokens' && unit !== 'usd') return 1
+  const { least = 0, usdPerToken = 0 } = output ?? {}
+  return (fixed[unit] ?? 0) + least * (unit === 'tokens' ? 1 : usdPerToken)
+}

@@ -1,0 +1,76 @@
+import type { LimitState, LimitUnit } from '../types/limits.ts'
+import type { WireFormat } from '../types.ts'
+
+/** The units that clients know headers for. */
+type ShownUnit = Extract<LimitUnit, 'requests' | 'tokens'>
+const SHOWN: readonly ShownUnit[] = ['requests', 'tokens']
+
+/** The name of a header for a unit, such as `x-ratelimit-remaining-tokens`, and the form of its time. */
+interface LimitHeaderNames {
+  nameOf(what: 'limit' | 'remaining' | 'reset', unit: ShownUnit): string
+  resetOf(resetsAt: string, now: number): string
+}
+
+const ofOpenai: LimitHeaderNames = {
+  nameOf: (what, unit) => `x-ratelimit-${what}-${unit}`,
+  resetOf: (resetsAt, now) => inWords(Date.parse(resetsAt) - now),
+}
+
+const ofAnthropic: LimitHeaderNames = {
+  nameOf: (what, unit) => `anthropic-ratelimit-${unit}-${what}`,
+  resetOf: (resetsAt) => resetsAt.replace(/\.\d+Z$/, 'Z'),
+}
+
+/** Google's clients know no such headers. */
+const namesFor: Readonly<Record<WireFormat, LimitHeaderNames | undefined>> = {
+  'openai-chat': ofOpenai,
+  'openai-responses': ofOpenai,
+  'anthropic-messages': ofAnthropic,
+  gemini: undefined,
+}
+
+/**
+ * The headers by which clients of a format learn what is left of limits: for requests and for tokens, of the limit of which the smallest share
+ * is left. `now` in epoch ms.
+ */
+export function limitHeaders(
+  limits: readonly LimitState[],
+  { format, now }: { format: WireFormat; now: number },
+): Record<string, string> {
+  const names = namesFor[format]
+  const headers: Record<string, string> = {}
+  if (!names) return headers
+  for (const unit of SHOWN) {
+    const scarcest = scarcestOf(limits, unit)
+    if (!scarcest) continue
+    const { limit, remaining, resetsAt } = scarcest
+    headers[names.nameOf('limit', unit)] = String(limit)
+    headers[names.nameOf('remaining', unit)] = String(remaining)
+    if (resetsAt !== null) headers[names.nameOf('reset', unit)] = names.resetOf(resetsAt, now)
+  }
+  return headers
+}
+
+/** The limit on a unit of which the smallest share is left. */
+function scarcestOf(limits: readonly LimitState[], unit: LimitUnit): LimitState | undefined {
+  let scarcest: LimitState | undefined
+  for (const one of limits) if (one.unit === unit && (!scarcest || shareOf(one) < shareOf(scarcest))) scarcest = one
+  return scarcest
+}
+
+const shareOf = ({ remaining, limit }: LimitState) => remaining / limit
+
+/** A time as OpenAI writes it: `1s`, `6m0s`, `23h59m59s`. */
+function inWords(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1_000))
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
+  const ofHours = hours > 0 ? `${hours}h` : ''
+  return `${ofHours}${seconds >= 60 ? `${minutes}m` : ''}${seconds % 60}s`
+}
+
+/** Takes out of a reply what its provider says of its own limits, which are not those of the client. */
+export function dropProviderLimits(headers: Record<string, string>): void {
+  for (const name of Object.keys(headers)) if (OF_PROVIDER.test(name)) delete headers[name]
+}
+
+const OF_PROVIDER = /^(?:x-ratelimit|anthropic-ratelimit|anthropic-priority)-/

@@ -1,0 +1,52 @@
+import { isByteStream, type Reply } from '../lib/exchange.ts'
+import type { RequestLog } from '../pipeline/request-log.ts'
+import type { RequestStep } from '../pipeline/steps.ts'
+import type { PresentedKey } from '../store/keyring.ts'
+import type { StoredSettings } from '../store/settings.ts'
+import type { Gate } from './gate.ts'
+import { plainUsd } from './usd.ts'
+
+/**
+ * The step around each request to a model endpoint that holds it to the limits of its key, the key's group and the gateway, and to the models
+ * and kinds that the key may use. A request to which nothing of that applies passes at once, and loads nothing.
+ */
+export function gateStep({
+  settings,
+  load,
+}: {
+  settings(): Promise<StoredSettings>
+  load(): Promise<Gate>
+}): RequestStep {
+  let gate: Gate | undefined
+  return async (request, next) => {
+    const { key, log } = request
+    const { client } = log
+    const reading = settings()
+    const rules = await (client.isTimed ? client.scope.race(reading) : reading)
+    if (!rules.limits && !isHeld(key)) return withCost(await next(), log)
+    gate ??= await client.scope.race(load())
+    return withCost(await gate.around(request, rules, next), log)
+  }
+}
+
+/** May the key not do everything? */
+const isHeld = (key: PresentedKey | undefined): boolean =>
+  key !== undefined && (isBound(key) || (key.group !== undefined && isBound(key.group)))
+
+const isBound = ({ limits, models, kinds }: Pick<PresentedKey, 'limits' | 'models' | 'kinds'>) =>
+  limits !== undefined || models !== undefined || kinds !== undefined
+
+/** The header of what all attempts of a request have cost, in US dollars; on whole answers, where that is known. */
+const COST_HEADER = 'x-signalbox-cost'
+
+function withCost(reply: Reply, { steps }: RequestLog): Reply {
+  if (reply.status !== 200 || isByteStream(reply.body)) return reply
+  let cost: number | undefined
+  for (const step of steps) {
+    if (!('outcome' in step)) continue
+    if (step.usage && step.costUsd === undefined) return reply
+    if (step.costUsd !== undefined) cost = (cost ?? 0) + step.costUsd
+  }
+  if (cost !== undefined) reply.headers[COST_HEADER] = plainUsd(cost)
+  return reply
+}

@@ -1,0 +1,300 @@
+import { never } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { metered } from './support/metered.ts'
+import { messages, openGate, refusal } from './support/world.ts'
+
+const test = suite('limits of a key at the gate')
+
+const limitHeadersOf = (reply: Response) =>
+  Object.fromEntries([...reply.headers].filter(([name]) => name.includes('ratelimit')))
+
+test('a limit on requests lets so many pass, says when the next may, and begins anew with its window', async () => {
+  const { chat, clock, up, used } = await openGate({ limits: { requests: { minute: 2 } } })
+  for (const remaining of ['1', '0']) {
+    const reply = await chat()
+    assert.is(reply.status, 200)
+    assert.equal(limitHeadersOf(reply), {
+      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-remaining-requests': remaining,
+      'x-ratelimit-reset-requests': '1m0s',
+    })
+  }
+  await clock.advance(20_000)
+  const refused = await chat()
+  assert.equal([refused.headers.get('retry-after'), refused.headers.get('x-should-retry')], ['40', null])
+  assert.equal(limitHeadersOf(refused), {
+    'x-ratelimit-limit-requests': '2',
+    'x-ratelimit-remaining-requests': '0',
+    'x-ratelimit-reset-requests': '40s',
+  })
+  assert.equal(await refusal(refused), {
+    status: 429,
+    code: 'rate_limit_exceeded',
+    message:
+      'The API key "alice" may make 2 requests a minute, and has made 2. The limit resets at 2026-01-01T00:01:00.000Z. Send the request again then.',
+  })
+  assert.equal([up.calls.length, await used('requests')], [2, 2])
+  await clock.advance(40_000)
+  assert.is((await chat()).status, 200)
+})
+
+test('a limit on requests in all, or by the day, does not invite clients to ask again by themselves', async () => {
+  const total = await openGate({ limits: { requests: { total: 1 } } })
+  await total.chat()
+  const refused = await total.chat()
+  assert.equal([refused.headers.get('retry-after'), refused.headers.get('x-should-retry')], [null, 'false'])
+  assert.equal(await refusal(refused), {
+    status: 429,
+    code: 'rate_limit_exceeded',
+    message:
+      'The API key "alice" may make 1 request in total, and has made 1. This limit does not reset by itself. Ask the operator of this gateway for a higher limit.',
+  })
+  const day = await openGate({ limits: { requests: { day: 1 } } })
+  await day.chat()
+  const later = await day.chat()
+  assert.equal(
+    [later.status, later.headers.get('retry-after'), later.headers.get('x-should-retry')],
+    [429, '86400', 'false'],
+  )
+})
+
+test('tokens are settled with what the provider reports, and the headers say what is left after it', async () => {
+  const { chat, used, reserved, reported } = await openGate({ limits: { tokens: { day: 10_000 } } })
+  const reply = await chat()
+  assert.equal([reply.status, reply.headers.get('x-ratelimit-remaining-tokens')], [200, '9988'])
+  assert.is(reply.headers.get('x-signalbox-cost'), '0.000057')
+  assert.equal([await used('tokens'), await used('requests'), await reserved(), reported.tokens], [12, 1, 0, 12])
+})
+
+test('headers are those of the scarcest limit on each unit, in the form of each client, in place of those of the provider', async () => {
+  const limits = { requests: { minute: 10, total: 8 }, tokens: { hour: 100_000, month: 1_000_000 } }
+  const reported = { tokens: 0 }
+  const answer = metered({}, reported)
+  const { post } = await openGate({
+    limits,
+    answer: async (call, nth) => {
+      const reply = await answer(call, nth)
+      for (const name of [
+        'x-ratelimit-limit-requests',
+        'x-ratelimit-remaining-tokens',
+        'anthropic-ratelimit-input-tokens-limit',
+      ])
+        reply.headers.set(name, '99')
+      return reply
+    },
+  })
+  const body = { messages, max_tokens: 10 }
+  assert.equal(limitHeadersOf(await post('/v1/chat/completions', { ...body, model: 'one/m' })), {
+    'x-ratelimit-limit-requests': '8',
+    'x-ratelimit-remaining-requests': '7',
+    'x-ratelimit-limit-tokens': '100000',
+    'x-ratelimit-remaining-tokens': '99988',
+    'x-ratelimit-reset-tokens': '1h0m0s',
+  })
+  assert.equal(limitHeadersOf(await post('/v1/messages', { ...body, model: 'claude/c' })), {
+    'anthropic-ratelimit-requests-limit': '8',
+    'anthropic-ratelimit-requests-remaining': '6',
+    'anthropic-ratelimit-tokens-limit': '100000',
+    'anthropic-ratelimit-tokens-remaining': '99976',
+    'anthropic-ratelimit-tokens-reset': '2026-01-01T01:00:00Z',
+  })
+  assert.is(
+    limitHeadersOf(await post('/v1/responses', { model: 'open/r', input: 'Hi' }))['x-ratelimit-limit-requests'],
+    '8',
+  )
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  assert.equal(limitHeadersOf(await post('/v1beta/models/google/g:generateContent', { contents })), {})
+})
+
+test('keys without limits get the headers of the provider, and the cost of whole answers where it is known', async () => {
+  const answer = metered({}, { tokens: 0 })
+  const { chat } = await openGate({
+    answer: async (call, nth) => {
+      const reply = await answer(call, nth)
+      reply.headers.set('x-ratelimit-limit-requests', '99')
+      return reply
+    },
+  })
+  const reply = await chat()
+  assert.equal(
+    [reply.headers.get('x-ratelimit-limit-requests'), reply.headers.get('x-signalbox-cost')],
+    ['99', '0.000057'],
+  )
+  assert.is((await chat({ model: 'free/m' })).headers.get('x-signalbox-cost'), null)
+  const stream = await chat({ stream: true })
+  assert.is(stream.headers.get('x-signalbox-cost'), null)
+  await stream.text()
+})
+
+test('a budget of tokens that is used up says whose it is, what was used, when it resets, and keeps clients from asking again', async () => {
+  const { chat, up } = await openGate({
+    limits: { tokens: { month: 3_000 } },
+    answer: metered({ output: 5_000 }, { tokens: 0 }),
+  })
+  assert.is((await chat({ max_tokens: 10 })).status, 200)
+  const refused = await chat({ max_tokens: 10 })
+  assert.equal([refused.headers.get('retry-after'), refused.headers.get('x-should-retry')], [null, 'false'])
+  assert.is(refused.headers.get('x-ratelimit-remaining-tokens'), '0')
+  assert.equal(await refusal(refused), {
+    status: 402,
+    code: 'budget_exceeded',
+    message:
+      'The API key "alice" may use 3000 tokens a month, and has used 5007 tokens. The limit resets at 2026-02-01T00:00:00.000Z. Ask the operator of this gateway for a higher limit.',
+  })
+  assert.is(up.calls.length, 1)
+})
+
+test('a request that may use more than is left is too expensive; by the minute it is told to wait if it will fit then', async () => {
+  const day = await openGate({ limits: { tokens: { day: 3_000 } } })
+  const refused = await day.chat({ max_tokens: 3_500 })
+  assert.is(refused.headers.get('x-should-retry'), 'false')
+  const { status, code, message } = await refusal(refused)
+  assert.equal([status, code], [402, 'request_too_expensive'])
+  assert.match(
+    message,
+    /^The request may use up to \d{4} tokens, and 3000 tokens are left: the API key "alice" may use 3000 tokens a day\. Shorten the request/,
+  )
+  const minute = await openGate({
+    limits: { tokens: { minute: 6_000 } },
+    answer: metered({ output: 3_000 }, { tokens: 0 }),
+  })
+  assert.is((await minute.chat({ max_tokens: 4_000 })).status, 200)
+  const later = await minute.chat({ max_tokens: 4_000 })
+  assert.equal([later.status, later.headers.get('retry-after')], [429, '60'])
+  assert.is((await refusal(await minute.chat({ max_tokens: 9_000 }))).code, 'request_too_expensive')
+})
+
+test('a budget in US dollars counts input and output by their prices', async () => {
+  const { chat, used, stateOf } = await openGate({ limits: { usd: { day: 0.05 } } })
+  assert.is((await chat({ max_tokens: 100 })).status, 200)
+  assert.is(await used('usd'), 0.000057)
+  const refused = await refusal(await chat({ max_tokens: 6_000 }))
+  assert.equal([refused.status, refused.code], [402, 'request_too_expensive'])
+  assert.match(refused.message, 'and 0.049943 US dollars are left: the API key "alice" may use 0.05 US dollars a day.')
+  const [state] = await stateOf('key', { usd: { day: 0.05 } })
+  assert.equal([state?.used, state?.reserved], [0.000057, 0])
+})
+
+test('where the worst case does not fit, the answer of a request without a maximum of its own is cut shorter, which a warning says', async () => {
+  for (const limits of [{ tokens: { day: 3_000 } }, { usd: { day: 0.02 } }]) {
+    const { chat, up } = await openGate({ limits })
+    const reply = await chat()
+    assert.is(reply.status, 200)
+    const sent = JSON.parse(up.calls[0]?.body ?? '{}')
+    const most = sent.max_tokens ?? sent.max_completion_tokens
+    assert.ok(most >= 1_024 && most < 3_000, `${most}`)
+    assert.is(reply.headers.get('x-signalbox-warning'), `clamped:max_completion_tokens=${most}`)
+    assert.is((await chat({ max_tokens: 4_000 })).status, 402)
+  }
+  const { chat } = await openGate({ limits: { tokens: { day: 1_500 } } })
+  assert.is((await refusal(await chat())).code, 'request_too_expensive', 'less than 1,024 tokens are no answer')
+})
+
+test('a target that is too expensive is passed over for one that fits', async () => {
+  const { chat, up } = await openGate({
+    limits: { usd: { day: 0.01 } },
+    combos: { both: ['one/m', 'free/m', 'cheap/m'] },
+  })
+  const reply = await chat({ model: 'both', max_tokens: 1_500 })
+  assert.equal([reply.status, up.providers], [200, ['cheap']])
+  assert.match(
+    reply.headers.get('x-signalbox-attempts') ?? '',
+    'one/m=skipped:refused;via=both:fallback, free/m=skipped:refused',
+  )
+})
+
+test('a model without a known price is refused where US dollars are limited, unless the settings allow it', async () => {
+  const strict = await openGate({ limits: { usd: { day: 10 } } })
+  const refused = await strict.chat({ model: 'free/m' })
+  assert.is(refused.headers.get('x-should-retry'), 'false')
+  const { status, code, message } = await refusal(refused)
+  assert.equal([status, code], [402, 'request_too_expensive'])
+  assert.match(message, 'No price is known of "free/m"')
+  assert.is(strict.up.calls.length, 0)
+  const open = await openGate({
+    limits: { usd: { day: 10 }, tokens: { day: 50_000 } },
+    settings: { unpriced: 'allow' },
+  })
+  assert.is((await open.chat({ model: 'free/m' })).status, 200)
+  assert.equal([await open.used('usd'), await open.used('tokens')], [0, 12])
+})
+
+test('requests under way at once are limited, whatever becomes of them', async () => {
+  const answering = Promise.withResolvers<Response>()
+  const { chat, used, up } = await openGate({
+    limits: { parallel: 1 },
+    answer: (_, nth) => (nth === 1 ? answering.promise : Response.json({}, { status: 400 })),
+  })
+  const first = chat()
+  while (up.calls.length === 0) await new Promise(setImmediate)
+  const refused = await chat()
+  assert.is(refused.headers.get('retry-after'), '1')
+  assert.equal(await refusal(refused), {
+    status: 429,
+    code: 'rate_limit_exceeded',
+    message:
+      'The API key "alice" may have 1 request under way at once, and has 1. Send the request again when one of them has ended.',
+  })
+  answering.resolve(Response.json({ error: { message: 'No.' } }, { status: 400 }))
+  assert.is((await first).status, 400)
+  assert.is((await chat()).status, 400)
+  assert.is(await used('requests'), 2)
+})
+
+test('what would fit once a request under way has settled is told to ask again in a second', async () => {
+  const { chat, up } = await openGate({ limits: { tokens: { month: 6_000 } }, answer: never })
+  const leaving = new AbortController()
+  const first = chat({ max_tokens: 4_000 }, { signal: leaving.signal })
+  while (up.calls.length === 0) await new Promise(setImmediate)
+  const refused = await chat({ max_tokens: 4_000 })
+  assert.equal(
+    [refused.status, refused.headers.get('retry-after'), refused.headers.get('x-should-retry')],
+    [429, '1', null],
+  )
+  assert.match(
+    (await refusal(refused)).message,
+    /requests under way hold \d+ tokens\. Requests under way hold the rest/,
+  )
+  leaving.abort()
+  await first
+})
+
+test('the gateway holds requests without a key to its own limits', async () => {
+  const { gateway, post } = await openGate({ settings: { limits: { requests: { minute: 1 } } } })
+  const ask = () =>
+    gateway.fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'one/m', messages }),
+    })
+  assert.is((await ask()).status, 200)
+  assert.match((await refusal(await ask())).message, /^This gateway may make 1 request a minute, and has made 1\./)
+  assert.is((await post('/v1/chat/completions', { model: 'one/m', messages })).status, 429)
+})
+
+test('a refused request counts nowhere, and one that fails counts once', async () => {
+  const { chat, used, clock } = await openGate({
+    limits: { requests: { minute: 1, day: 10 }, tokens: { day: 20_000 } },
+    combos: { both: ['one/m', 'two/m'] },
+    answer: () => Response.json({ error: { message: 'Broken' } }, { status: 500 }),
+  })
+  assert.is((await chat({ model: 'both' })).status, 500)
+  for (let again = 0; again < 5; again++) assert.is((await chat()).status, 429)
+  assert.is((await chat({ model: 'nothing/here' })).status, 404)
+  assert.equal([await used('requests'), await used('tokens')], [1, 0])
+  await clock.advance(60_000)
+  assert.is((await chat({ model: 'both' })).status, 500)
+  assert.is(await used('requests'), 2)
+})
+
+test('each attempt of a fallback reserves for itself, and what the failed one held is free by then', async () => {
+  const reported = { tokens: 0 }
+  const answer = metered({}, reported)
+  const { chat, used, reserved } = await openGate({
+    limits: { tokens: { day: 5_000 } }, // enough for the worst case of one attempt
+    combos: { both: ['one/m', 'two/m'] },
+    answer: (call, nth) => (call.provider === 'one' ? Response.json({}, { status: 503 }) : answer(call, nth)),
+  })
+  assert.is((await chat({ model: 'both', max_tokens: 4_000 })).status, 200)
+  assert.equal([await used('tokens'), await used('requests'), await reserved()], [12, 1, 0])
+})

@@ -1,0 +1,55 @@
+import { endpoints } from '../../src/formats/formats.ts'
+import { modelRoutes } from '../../src/http/model-routes.ts'
+import { assert, suite } from '../support/suite.ts'
+import { askOf, modelsFor } from './support/asks.ts'
+import { openGate, refusal } from './support/world.ts'
+
+const test = suite('every route of models passes the gate')
+
+/** The endpoints that the routes of the table lead to. */
+const served = modelRoutes(async () => ({ status: 200, headers: {} })).map(({ path }) => ({
+  path,
+  endpoints: endpoints.filter((endpoint) =>
+    path.endsWith(':id+') ? endpoint.path.startsWith(path.slice(0, -':id+'.length)) : endpoint.path === path,
+  ),
+}))
+
+test('each route of the table leads to an endpoint, and each endpoint has a route', () => {
+  for (const route of served) assert.ok(route.endpoints.length > 0, `nothing is known of ${route.path}`)
+  assert.is(new Set(served.flatMap((route) => route.endpoints)).size, endpoints.length)
+})
+
+for (const endpoint of endpoints)
+  for (const model of modelsFor(endpoint))
+    test(`POST ${endpoint.path} with ${model} counts once, is refused then, and calls no provider`, async () => {
+      const { post, up, used, reserved, reported } = await openGate({
+        limits: { requests: { total: 1 }, tokens: { total: 1_000_000 }, usd: { total: 100 }, parallel: 1 },
+      })
+      const { path, body } = askOf(endpoint, model)
+      const reply = await post(path, body)
+      const text = await reply.text()
+      assert.is(reply.status, 200, text)
+      const calls = up.calls.length
+      assert.equal([await used('requests'), await used('tokens')], [1, reported.tokens])
+      assert.is(await reserved(), 0)
+      if (endpoint.operation.name === 'count-tokens') assert.is(reported.tokens, 0)
+      const refused = await refusal(await post(path, body))
+      assert.equal([refused.status, refused.code, up.calls.length], [429, 'rate_limit_exceeded', calls])
+      assert.is(await used('requests'), 1)
+    })
+
+test('listings, preflights and paths that do not exist need no budget', async () => {
+  const { gateway, key, chat } = await openGate({ limits: { requests: { total: 1 } } })
+  assert.is((await chat()).status, 200)
+  const headers = { authorization: `Bearer ${key}` }
+  for (const [method, path, status] of [
+    ['GET', '/v1/models', 200],
+    ['HEAD', '/v1/models', 200],
+    ['GET', '/v1/models/one/m', 200],
+    ['GET', '/v1beta/models', 200],
+    ['OPTIONS', '/v1/chat/completions', 204],
+    ['GET', '/v1/chat/completions', 405],
+    ['POST', '/v1/nothing', 404],
+  ] as const)
+    assert.is((await gateway.fetch(`http://gateway${path}`, { method, headers })).status, status, `${method} ${path}`)
+})

@@ -1,0 +1,45 @@
+import type { Endpoint } from '../../../src/formats/format.ts'
+import { endpoints } from '../../../src/formats/formats.ts'
+import { messages } from './world.ts'
+
+/** A request to an endpoint, for an answer of at most so many tokens. */
+export interface Ask {
+  path: string
+  body: Record<string, unknown>
+}
+
+/** The smallest request that an endpoint takes. */
+export function askOf(endpoint: Endpoint, model: string, most?: number): Ask {
+  const { path, format, operation } = endpoint
+  if (format === 'gemini') {
+    const config = most === undefined ? {} : { generationConfig: { maxOutputTokens: most } }
+    return {
+      path: path.replace('{model}', model),
+      body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], ...config },
+    }
+  }
+  if (operation.name === 'complete') return { path, body: { model, prompt: 'Hi', ...(most && { max_tokens: most }) } }
+  if (format === 'openai-responses') {
+    const limit = most !== undefined && operation.name === 'generate' ? { max_output_tokens: most } : {}
+    return { path, body: { model, input: 'Hi', ...limit } }
+  }
+  return { path, body: { model, messages, max_tokens: most ?? 100 } }
+}
+
+/** A model of a provider that speaks the format of the endpoint, and one of another. */
+export const modelsFor = ({ format, operation }: Endpoint): string[] => {
+  const own = {
+    'openai-chat': 'one/m',
+    'openai-responses': 'open/r',
+    'anthropic-messages': 'claude/c',
+    gemini: 'google/g',
+  }
+  const other = format === 'anthropic-messages' ? 'one/m' : 'claude/c'
+  return operation.name === 'complete' ? [own[format]] : [own[format], other]
+}
+
+export const endpointAt = (path: string): Endpoint => {
+  const endpoint = endpoints.find((one) => one.path === path)
+  if (!endpoint) throw new Error(`there is no endpoint ${path}`)
+  return endpoint
+}

@@ -1,0 +1,158 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createGateway, type Gateway } from '../../../src/gateway.ts'
+import { createLedger } from '../../../src/limits/ledger.ts'
+import type { RequestRecord } from '../../../src/pipeline/records.ts'
+import type { LimitScope, LimitState, LimitUnit, UsageLimits } from '../../../src/types/limits.ts'
+import type { Catalog, SettingsChange, Storage } from '../../../src/types.ts'
+import type { Answering, FakeUpstream } from '../../pipeline/support/upstream.ts'
+import { fakeUpstream } from '../../pipeline/support/upstream.ts'
+import { type FakeClock, fakeClock } from '../../support/clock.ts'
+import { metered } from './metered.ts'
+
+/** US dollars by the million tokens. */
+export const PRICE = { input: 1, output: 10 }
+
+/** A provider of each format with a model of 4,000 tokens of output, and one without a price. */
+export const catalog: Catalog = {
+  one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', maxOutputTokens: 4_000, price: PRICE }] },
+  two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm', maxOutputTokens: 4_000, price: PRICE }] },
+  cheap: {
+    baseUrl: 'http://cheap.test/v1',
+    models: [{ id: 'm', maxOutputTokens: 2_000, price: { input: 0.1, output: 0.1 } }],
+  },
+  free: { baseUrl: 'http://free.test/v1', models: [{ id: 'm', maxOutputTokens: 4_000 }] },
+  claude: {
+    baseUrl: 'http://claude.test/v1',
+    format: 'anthropic-messages',
+    models: [{ id: 'c', maxOutputTokens: 4_000, price: PRICE }],
+  },
+  google: {
+    baseUrl: 'http://google.test/v1beta',
+    format: 'gemini',
+    models: [{ id: 'g', maxOutputTokens: 4_000, price: PRICE }],
+  },
+  open: {
+    baseUrl: 'http://open.test/v1',
+    format: 'openai-responses',
+    models: [{ id: 'r', maxOutputTokens: 4_000, price: PRICE }],
+  },
+}
+
+export interface GateOptions {
+  /** Of the key. */
+  limits?: UsageLimits
+  models?: string[]
+  /** Of the key's group, if it has one. */
+  groupLimits?: UsageLimits
+  settings?: SettingsChange
+  /** Default: all providers of the catalog answer and report what they have used (`metered`). */
+  answer?: Answering
+  storage?: Storage
+  clock?: FakeClock
+  combos?: Record<string, string[]>
+  aliases?: Record<string, string>
+  onRequest?(record: RequestRecord): void
+}
+
+/** A gateway with one key that is held to limits. */
+export interface GateWorld {
+  gateway: Gateway
+  up: FakeUpstream
+  clock: FakeClock
+  storage: Storage
+  key: string
+  keyId: string
+  errors: unknown[]
+  /** What the providers have reported in all. */
+  reported: { tokens: number }
+  /** `POST path` with a JSON body and the key. */
+  post(path: string, body: unknown, init?: RequestInit & { headers?: Record<string, string> }): Promise<Response>
+  chat(body?: object, init?: RequestInit): Promise<Response>
+  /** The limits as they stand in the storage once all is settled. */
+  stateOf(scope: LimitScope, limits: UsageLimits, id?: string): Promise<LimitState[]>
+  /** What the key has used of a unit in total, and what is reserved. */
+  used(unit: LimitUnit): Promise<number>
+  reserved(): Promise<number>
+}
+
+const ALL: UsageLimits = {
+  requests: { total: Number.MAX_SAFE_INTEGER },
+  tokens: { total: Number.MAX_SAFE_INTEGER },
+  usd: { total: 1_000_000 },
+  parallel: Number.MAX_SAFE_INTEGER,
+}
+
+export const messages = [{ role: 'user', content: 'Hi' }]
+
+export async function openGate(options: GateOptions = {}): Promise<GateWorld> {
+  const { clock = fakeClock(), combos = {}, aliases = {}, limits, models, groupLimits, settings } = options
+  const storage = options.storage ?? memoryStorage({ clock })
+  const reported = { tokens: 0 }
+  const up = fakeUpstream(options.answer ?? metered({}, reported))
+  const errors: unknown[] = []
+  const gateway = createGateway({
+    storage,
+    clock,
+    fetch: up,
+    catalog,
+    logger: false,
+    hooks: {
+      onError: (error) => void errors.push(error),
+      ...(options.onRequest && { onRequest: options.onRequest }),
+    },
+  })
+  for (const provider of Object.keys(catalog))
+    await gateway.api.connections.create({ provider, apiKey: `of-${provider}` })
+  for (const [name, entries] of Object.entries(combos)) await gateway.api.combos.create({ name, models: entries })
+  for (const [alias, model] of Object.entries(aliases)) await gateway.api.aliases.set({ alias, model })
+  if (settings) await gateway.api.settings.update(settings)
+  const group = groupLimits && (await gateway.api.groups.create({ name: 'Team', limits: groupLimits }))
+  const created = await gateway.api.keys.create({
+    name: 'alice',
+    ...(limits && { limits }),
+    ...(models && { models }),
+    ...(group && { group: group.id }),
+  })
+  const { key, id: keyId } = created
+  const post: GateWorld['post'] = (path, body, { headers, ...init } = {}) =>
+    gateway.fetch(`http://gateway${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...init,
+    })
+  const stateOf: GateWorld['stateOf'] = async (scope, of, id = keyId) => {
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+    const ledger = createLedger({
+      storage,
+      clock,
+      random: Math.random,
+      startTimer: () => () => {},
+      turnEnd: () => Promise.resolve(),
+      onError: (error) => void errors.push(error),
+    })
+    return ledger.state({ scope, id, limits: of })
+  }
+  return {
+    gateway,
+    up,
+    clock,
+    storage,
+    key,
+    keyId,
+    errors,
+    reported,
+    post,
+    chat: (body = {}, init) => post('/v1/chat/completions', { model: 'one/m', messages, ...body }, init as object),
+    stateOf,
+    used: async (unit) => (await stateOf('key', ALL)).find((one) => one.unit === unit)?.used ?? 0,
+    reserved: async () => (await stateOf('key', ALL)).reduce((sum, one) => sum + one.reserved, 0),
+  }
+}
+
+/** What the client reads of an error of any format. */
+export async function refusal(reply: Response): Promise<{ status: number; code: string; message: string }> {
+  const { error } = await reply.json()
+  const code = error.details?.[0]?.reason ?? error.code
+  return { status: reply.status, code, message: error.message }
+}
