@@ -98,7 +98,7 @@ async function bench(args) {
 async function check() {
   await install(root)
   await install(runtimes) // tests use their types
-  const projects = ['tsconfig.json', 'tsconfig.node.json', 'tsconfig.test.json']
+  const projects = ['tsconfig.json', 'tsconfig.node.json', 'tsconfig.test.json', 'src/dashboard/page/tsconfig.json']
   const runs = [['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '--max-diagnostics=200']]
   for (const project of projects) runs.push(['node_modules/tsc7/bin/tsc', '--noEmit', '-p', project])
   let failures = 0

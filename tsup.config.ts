@@ -2,6 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { rollup } from 'rollup'
 import type { Options } from 'tsup'
+import { dashboardAssets } from './dashboard.config.ts'
 
 /** Every entry of the package and its source; `exports` and `bin` in package.json name the same ones. */
 export const entries: Record<string, string> = {
@@ -9,6 +10,7 @@ export const entries: Record<string, string> = {
   catalog: 'src/providers/catalog.ts',
   cloud: 'src/cloud/proxy.ts',
   client: 'src/client/client.ts',
+  dashboard: 'src/dashboard/dashboard.ts',
   'storage/memory': 'adapters/storage/memory.ts',
   'storage/file': 'adapters/storage/file.ts',
   'storage/postgres': 'adapters/storage/postgres.ts',
@@ -76,7 +78,7 @@ export default function config(): Options {
     dts: process.env.BUILD_QUICK === '1' ? false : { entry: typed },
     noExternal: [/^@hapi\//, /^yaml$/],
     external: [/^node:/],
-    esbuildPlugins: [portableBoom],
+    esbuildPlugins: [portableBoom, dashboardAssets],
     esbuildOptions(options) {
       options.mainFields = ['module', 'main'] // the neutral platform looks at none
     },

@@ -7,6 +7,7 @@ import { createFetchHandlers } from './http/fetch.ts'
 import { createHealthCheck } from './http/health-check.ts'
 import { listingPaths, modelsRoutes } from './http/listing-routes.ts'
 import { modelRoutes } from './http/model-routes.ts'
+import type { PageGuards } from './http/pages.ts'
 import { settlesWithin, startDeadline } from './lib/deadline.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
 import { createInFlight, type InFlight } from './lib/in-flight.ts'
@@ -236,6 +237,7 @@ export function createGatewayWith(
     }
   }
 
+  const pages = options.dashboard ? [options.dashboard] : []
   const app = createApp({
     basePath,
     store: { ...store, clock },
@@ -244,6 +246,7 @@ export function createGatewayWith(
     openLog: pipeline.openLog,
     afterKey: steps.afterKey,
     manage: async (path, exchange) => (await management()).serve(path, exchange),
+    pages: { mounted: pages, guards: guardsOfPages(options.management, onError) },
     health: createHealthCheck({ settings: store.settings, clock, isClosed: () => isClosed, onError }),
     admit,
     resume,
@@ -251,7 +254,7 @@ export function createGatewayWith(
   })
   const elsewhere = (exchange: Exchange) => elsewhereReply(exchange, basePath)
   const { gateway, handle, matches } = createFetchHandlers(app, {
-    isOwnPath: (path) => isOurs(path, basePath),
+    isOwnPath: (path) => isOurs(path, basePath, pages),
     elsewhere,
     begin: requestTurn,
     holdsRefused: holdsRefusedBodies,
@@ -279,6 +282,18 @@ export function createGatewayWith(
   }
   const callable = Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
   return { gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable, store } // see `Gateway`
+}
+
+/** The guards of pages, loaded with the first request for one. */
+function guardsOfPages(management: GatewayOptions['management'], onError: (error: unknown) => void): PageGuards {
+  const guards = once(async () => {
+    const { createHostGuard, createManagementGuard } = await import('./http/management-guard.ts')
+    return { host: createHostGuard(management), management: createManagementGuard(management, { onError }) }
+  })
+  return {
+    host: async (exchange) => (await guards()).host(exchange),
+    management: async (exchange) => (await guards()).management(exchange),
+  }
 }
 
 /** Refuses a request while as many are under way as may be at once. */

@@ -1,6 +1,7 @@
 export { type ErrorCode, type GatewayError, isGatewayError } from './errors.ts'
 export { createGateway, type Gateway } from './gateway.ts'
 export type { ManagementOptions } from './http/management-options.ts'
+export type { MountedPage } from './http/pages.ts'
 export type {
   ByteStream,
   Exchange,

@@ -1,4 +1,5 @@
 import { checkManagement, type ManagementOptions } from './http/management-options.ts'
+import type { MountedPage } from './http/pages.ts'
 import type { UpstreamFetch } from './lib/exchange.ts'
 import { isObject } from './lib/json.ts'
 import { refuseUnknownOptions } from './lib/spelling.ts'
@@ -53,6 +54,8 @@ export interface GatewayOptions {
   allowedOrigins?: readonly string[]
   /** Who may call `/api`; default: nobody. `gateway.api` is open regardless. */
   management?: ManagementOptions
+  /** The page for operators at `{basePath}/admin/`: `dashboard()` of `signalbox/dashboard`. Default: none. */
+  dashboard?: MountedPage
   /** How the gateway mirrors its data to a cloud proxy, once it is told to by `POST /api/sync/cloud`; default: by https, with no enrolment credential. */
   cloud?: CloudOptions
   /**
@@ -125,6 +128,8 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
     throw new TypeError('sharedState needs a storage whose conditional writes hold (`atomic: true`). Leave it out.')
   checkOrigins(options.allowedOrigins)
   checkManagement(options.management)
+  if (options.dashboard !== undefined && !hasFunctions(options.dashboard, ['serve']))
+    throw new TypeError('dashboard must be dashboard() of signalbox/dashboard.')
   checkCloud(options.cloud)
   checkSecret(secret)
   checkHooks(hooks)
@@ -204,6 +209,7 @@ const names = [
   'basePath',
   'allowedOrigins',
   'management',
+  'dashboard',
   'cloud',
   ...switches,
   'secret',

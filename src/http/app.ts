@@ -8,6 +8,7 @@ import { authenticateClient, type KeyStore } from './client-key.ts'
 import { managementErrorReply, modelsErrorReply } from './error-reply.ts'
 import type { AnswerHealth } from './health-check.ts'
 import { withModelsFolder } from './model-routes.ts'
+import { type MountedPage, type MountedPages, pageAt, servePage } from './pages.ts'
 import { jsonReply } from './reply.ts'
 import { createRouter, type FoundRoute, type HttpRoute } from './router.ts'
 
@@ -48,6 +49,8 @@ interface AppOptions {
   manage(path: string, exchange: Exchange): Promise<Reply>
   /** Answers `/health`, which asks for no credential. */
   health: AnswerHealth
+  /** Pages beside the APIs; default: none. */
+  pages?: MountedPages
   /** Throws `CLOSED` once the gateway has closed. Also called after each wait, during which the gateway may have closed. */
   admit(): void
   /** Called with each request that may be served, when the settings have been read: goes on with what the gateway does by itself. Never rejects. */
@@ -63,7 +66,7 @@ const REQUEST_ID_HEADER = 'x-signalbox-request-id'
  * (src/rules.md, Guard before routes). Only `OPTIONS` under `/v1` needs no key (src/rules.md, Client keys).
  */
 export function createApp(options: AppOptions): App {
-  const { basePath, store, allowedOrigins, openLog, afterKey, admit, resume, onError } = options
+  const { basePath, store, allowedOrigins, openLog, afterKey, pages, admit, resume, onError } = options
   const models = createRouter(options.modelRoutes)
   const allowPages = allowPagesOf(allowedOrigins)
 
@@ -106,17 +109,33 @@ export function createApp(options: AppOptions): App {
     }
   }
 
+  /** What goes wrong is a reply of the management API. */
+  async function serveMounted(page: MountedPage, { guards }: MountedPages, { exchange, path }: AppRequest) {
+    try {
+      admit()
+      return await servePage(page, path, { exchange, guards })
+    } catch (error) {
+      return managementErrorReply(error, onError)
+    }
+  }
+
   const serve: Readonly<Record<Area, (request: AppRequest) => Promise<Reply>>> = {
     models: (request) => allowPages(request, () => serveModels(request)),
     management: serveManagement,
     health: ({ exchange }) => options.health(exchange),
   }
 
+  function replyTo(request: AppRequest): Promise<Reply> | undefined {
+    const area = areaOf(request.path)
+    if (area) return serve[area](request)
+    const page = pages && pageAt(pages.mounted, request.path)
+    return page && serveMounted(page, pages, request)
+  }
+
   return (exchange) => {
     const path = below(basePath, exchange.path)
-    const area = path === undefined ? undefined : areaOf(path)
-    if (path === undefined || area === undefined) return NOT_OURS
-    const replying = serve[area]({ exchange, path })
+    const replying = path === undefined ? undefined : replyTo({ exchange, path })
+    if (!replying) return NOT_OURS
     return exchange.method === 'HEAD' ? replying.then(withoutBody) : replying
   }
 }
@@ -139,10 +158,10 @@ type Area = 'models' | 'management' | 'health'
 
 const areaByFolder: Readonly<Record<string, Area>> = { v1: 'models', v1beta: 'models', api: 'management' }
 
-/** Is the path below the base path, and in one of the gateway's areas? */
-export function isOurs(path: string, basePath: string): boolean {
+/** Is the path below the base path, and in one of the gateway's areas, or one of its pages'? */
+export function isOurs(path: string, basePath: string, pages: readonly MountedPage[] = []): boolean {
   const rest = below(basePath, path)
-  return rest !== undefined && areaOf(rest) !== undefined
+  return rest !== undefined && (areaOf(rest) !== undefined || pageAt(pages, rest) !== undefined)
 }
 
 /**

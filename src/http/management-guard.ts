@@ -27,6 +27,17 @@ async function closed(): Promise<never> {
   })
 }
 
+/**
+ * The guard of pages that have no data: only where `/api` is open to everybody must a browser name the host as it has to there. Throws
+ * `FORBIDDEN`.
+ */
+export function createHostGuard(options: ManagementOptions | undefined): ManagementGuard {
+  const isOpen = options !== undefined && 'dangerouslyAllowUnauthenticated' in options
+  return async (exchange) => {
+    if (isOpen) refuseUnknownHost(exchange, options.allowedHosts ?? [])
+  }
+}
+
 function tokenGuard(token: string): ManagementGuard {
   let expected: Promise<Uint8Array> | undefined // some platforms refuse cryptography before the first request
   return async (exchange) => {

@@ -35,12 +35,14 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^undici(?:\/|$)/, where: /^adapters\// },
   { name: /^idb-keyval$/, where: /^adapters\/storage\/indexeddb/ },
   { name: /^yaml$/, where: /^src\/cli\// },
+  { name: /^(?:preact(?:\/hooks)?|@preact\/signals)$/, where: /^src\/dashboard\/page\// },
+  { name: /^signalbox:dashboard$/, where: /^src\/dashboard\/dashboard\.ts$/ },
   { name: /^node:/, where: /^(?:src\/cli|adapters)\// },
 ]
 
 /** What only the defaults of the composition may take from the platform; all other files are given it. */
 const PLATFORM = /^(?:Date\.now|new Date\(\)|set(?:Timeout|Interval|Immediate)|Math\.random|fetch|console|globalThis)$/
-const DEFAULTS = /^src\/(?:gateway|platform|client\/platform)\.ts$/
+const DEFAULTS = /^src\/(?:(?:gateway|platform|client\/platform)\.ts$|dashboard\/page\/)/ // the page runs in browsers alone
 /** What a runtime other than Node lacks, or what belongs to the application that embeds the library. */
 const HOST = /^(?:Buffer|process)$/
 

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { basename, join } from 'node:path'
+import { build, type Plugin } from 'esbuild'
+
+const PAGE = join(import.meta.dirname, 'src/dashboard/page')
+
+/** Resolves `signalbox:dashboard`: the files of the dashboard's page as a module of texts, which every runtime can load. */
+export const dashboardAssets: Plugin = {
+  name: 'dashboard-assets',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^signalbox:dashboard$/ }, ({ path }) => ({ path, namespace: 'dashboard' }))
+    onLoad({ filter: /./, namespace: 'dashboard' }, async () => ({
+      contents: `export const files = ${JSON.stringify(await pageFiles())}`,
+      watchDirs: [PAGE],
+    }))
+  },
+}
+
+/** A file by its path below `/admin/`. */
+type Files = Record<string, { type: string; etag: string; text: string }>
+
+/** Builds the page: one document, one style sheet, the script of the frame, and a script for each part that is loaded late. */
+export async function pageFiles(): Promise<Files> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: { app: join(PAGE, 'main.tsx'), style: join(PAGE, 'style.css') },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    legalComments: 'none',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    outdir: 'a',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  })
+  const files: Files = {}
+  for (const { path, text } of outputFiles)
+    files[`a/${basename(path)}`] = fileOf(path.endsWith('.css') ? 'text/css' : 'text/javascript', text)
+  const named = (start: string, end: string) =>
+    Object.keys(files).find((name) => name.startsWith(`a/${start}-`) && name.endsWith(end))
+  if (Object.keys(metafile.outputs).length === 0) throw new Error('the dashboard has no files')
+  files[''] = fileOf('text/html', documentOf(named('app', '.js') ?? '', named('style', '.css') ?? '', files))
+  return files
+}
+
+function fileOf(type: string, text: string): Files[string] {
+  return {
+    type: `${type}; charset=utf-8`,
+    etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`,
+    text,
+  }
+}
+
+const documentOf = (script: string, style: string, files: Files) => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>Signalbox</title>
+<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23155e75'/%3E%3Ccircle cx='8' cy='5' r='2.4' fill='%23f87171'/%3E%3Ccircle cx='8' cy='11' r='2.4' fill='%234ade80'/%3E%3C/svg%3E">
+<link rel="stylesheet" href="${style}" integrity="${integrityOf(files[style]?.text)}">
+<script type="module" src="${script}" integrity="${integrityOf(files[script]?.text)}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript>The dashboard needs JavaScript. All that it does can also be done with the API and the command line.</noscript>
+</body>
+</html>
+`
+
+const integrityOf = (text = '') => `sha256-${createHash('sha256').update(text).digest('base64')}`

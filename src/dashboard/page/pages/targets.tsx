@@ -1,0 +1,225 @@
+import type { HealthEntry } from '../../../routing/health-entry.ts'
+import { useAction, useLoaded, useSignal } from '../data.ts'
+import { percent } from '../format.ts'
+import { api } from '../session.ts'
+import { texts as common } from '../texts/frame.ts'
+import { texts } from '../texts/targets.ts'
+import { Await, Button, Dialog, Problem, State, Text, Time } from '../ui/basics.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { ConnectionDialog } from './connection-form.tsx'
+
+type Connections = Awaited<ReturnType<typeof api.value.connections.list>>['connections']
+export type ShownConnection = Connections[number]
+type Health = Awaited<ReturnType<typeof api.value.health.list>>
+type TargetState = Health['targets'][number]
+
+/** Connections, what is ill, and what can be done about it. */
+export default function Targets() {
+  const { state, reload } = useLoaded(load, { everyMs: 5_000 })
+  const edited = useSignal<ShownConnection | 'new' | undefined>(undefined)
+  const removed = useSignal<ShownConnection | undefined>(undefined)
+  const change = useAction(async (act: () => Promise<unknown>) => {
+    await act()
+    reload()
+  })
+
+  return (
+    <>
+      <div class="tools">
+        <span class="grow" />
+        <Button kind="primary" onClick={() => (edited.value = 'new')}>
+          {texts.add}
+        </Button>
+      </div>
+      {change.error.value !== undefined && <Problem>{change.error.value}</Problem>}
+      <Await of={state.value} onRetry={reload}>
+        {({ connections, health, targets }) => (
+          <>
+            <section aria-labelledby="ill">
+              <h2 id="ill">{texts.ill}</h2>
+              {health.length === 0 ? (
+                <p>
+                  <State kind="good">{texts.well}</State>
+                </p>
+              ) : (
+                <Table caption={texts.ill} columns={illColumns(connections)} rows={health} keyOf={healthKey} />
+              )}
+            </section>
+            <section aria-labelledby="connections">
+              <h2 id="connections">{texts.connections}</h2>
+              <Table
+                caption={texts.connections}
+                columns={connectionColumns({ health, targets, edited, removed, run: change.run })}
+                rows={connections}
+                keyOf={({ id }) => id}
+                empty={texts.empty}
+              />
+            </section>
+          </>
+        )}
+      </Await>
+      {edited.value !== undefined && (
+        <ConnectionDialog
+          connection={edited.value === 'new' ? undefined : edited.value}
+          onClose={() => (edited.value = undefined)}
+          onSaved={() => {
+            edited.value = undefined
+            reload()
+          }}
+        />
+      )}
+      {removed.value && (
+        <RemoveDialog
+          connection={removed.value}
+          onClose={() => (removed.value = undefined)}
+          onRemoved={() => {
+            removed.value = undefined
+            reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+async function load() {
+  const [{ connections }, { health, targets }] = await Promise.all([
+    api.value.connections.list(),
+    api.value.health.list(),
+  ])
+  return { connections, health, targets }
+}
+
+const healthKey = ({ level, provider, connectionId, model, combo }: HealthEntry) =>
+  [level, provider, connectionId, model, combo].join(' ')
+
+function illColumns(connections: Connections): Column<HealthEntry>[] {
+  const nameOf = (id: string | undefined) => connections.find((one) => one.id === id)?.name
+  return [
+    {
+      name: texts.columns.level,
+      cell: ({ level, provider, connectionId, model }) => (
+        <>
+          {texts.levels[level]} <Text of={[nameOf(connectionId) ?? provider, model].filter(Boolean).join(' / ')} />
+        </>
+      ),
+    },
+    {
+      name: texts.columns.state,
+      cell: ({ state }) => <State kind={state === 'cooling' ? 'bad' : 'warn'}>{texts.states[state]}</State>,
+    },
+    {
+      name: texts.columns.reason,
+      cell: ({ reason, message }) => (
+        <>
+          {reason}: <Text of={message} />
+        </>
+      ),
+    },
+    { name: texts.columns.failures, cell: ({ failures }) => failures, isNumber: true, by: ({ failures }) => failures },
+    { name: texts.columns.until, cell: ({ retryAt }) => retryAt !== undefined && <Time at={retryAt} /> },
+  ]
+}
+
+interface RowTerms {
+  health: readonly HealthEntry[]
+  targets: readonly TargetState[]
+  edited: { value: ShownConnection | 'new' | undefined }
+  removed: { value: ShownConnection | undefined }
+  run: (act: () => Promise<unknown>) => Promise<boolean>
+}
+
+function connectionColumns({ health, targets, edited, removed, run }: RowTerms): Column<ShownConnection>[] {
+  const { connections, health: healthApi } = api.value
+  const ofConnection = (id: string) => targets.filter(({ connectionId }) => connectionId === id)
+  const sum = (id: string, of: (target: TargetState) => number) =>
+    ofConnection(id).reduce((all, one) => all + of(one), 0)
+  return [
+    {
+      name: texts.columns.name,
+      by: ({ name }) => name,
+      cell: ({ name, id }) => (
+        <span title={id}>
+          <Text of={name} />
+        </span>
+      ),
+    },
+    { name: texts.columns.provider, by: ({ provider }) => provider, cell: ({ provider }) => <Text of={provider} /> },
+    {
+      name: texts.columns.models,
+      cell: ({ providerSpecificData }) => providerSpecificData?.enabledModels?.length ?? texts.all,
+      isNumber: true,
+    },
+    { name: texts.columns.state, cell: (connection) => <ConnectionState connection={connection} health={health} /> },
+    { name: texts.columns.calls, cell: ({ id }) => sum(id, callsOf), by: ({ id }) => sum(id, callsOf), isNumber: true },
+    {
+      name: texts.columns.failed,
+      isNumber: true,
+      cell: ({ id }) => (sum(id, callsOf) > 0 ? percent(sum(id, failuresOf) / sum(id, callsOf)) : '–'),
+    },
+    { name: texts.columns.priority, cell: ({ priority }) => priority ?? '–', isNumber: true },
+    {
+      name: texts.columns.actions,
+      cell: (connection) => {
+        const { id, isActive = true, draining = false } = connection
+        return (
+          <div class="actions">
+            <Button label={`${common.common.edit}: ${connection.name}`} onClick={() => (edited.value = connection)}>
+              {common.common.edit}
+            </Button>
+            <Button onClick={() => run(() => connections.update(id, { draining: !draining }))}>
+              {draining ? texts.undrain : texts.drain}
+            </Button>
+            <Button onClick={() => run(() => connections.update(id, { isActive: !isActive }))}>
+              {isActive ? texts.pause : texts.resume}
+            </Button>
+            {health.some(({ connectionId }) => connectionId === id) && (
+              <Button onClick={() => run(() => healthApi.reset(id))}>{texts.reset}</Button>
+            )}
+            <Button kind="danger" onClick={() => (removed.value = connection)}>
+              {common.common.delete}
+            </Button>
+          </div>
+        )
+      },
+    },
+  ]
+}
+
+const callsOf = ({ calls }: TargetState) => calls
+const failuresOf = ({ calls, failureShare = 0 }: TargetState) => calls * failureShare
+
+function ConnectionState({ connection, health }: { connection: ShownConnection; health: readonly HealthEntry[] }) {
+  if (connection.isActive === false) return <State kind="off">{texts.states.paused}</State>
+  const entry = health.find(
+    ({ level, connectionId, provider }) =>
+      connectionId === connection.id || (level === 'provider' && provider === connection.provider),
+  )
+  if (entry) return <State kind={entry.state === 'cooling' ? 'bad' : 'warn'}>{texts.states[entry.state]}</State>
+  if (connection.draining) return <State kind="warn">{texts.states.draining}</State>
+  return <State kind="good">{texts.states.ok}</State>
+}
+
+function RemoveDialog({
+  connection,
+  onClose,
+  onRemoved,
+}: {
+  connection: ShownConnection
+  onClose: () => void
+  onRemoved: () => void
+}) {
+  const { run, isBusy, error } = useAction(async () => {
+    await api.value.connections.delete(connection.id)
+    onRemoved()
+  })
+  return (
+    <Dialog title={texts.remove.title(connection.name)} onClose={onClose}>
+      <p>{texts.remove.text}</p>
+      {error.value !== undefined && <Problem>{error.value}</Problem>}
+      <Button kind="danger" disabled={isBusy.value} onClick={run}>
+        {common.common.delete}
+      </Button>
+    </Dialog>
+  )
+}

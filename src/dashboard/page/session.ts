@@ -1,0 +1,100 @@
+import { computed, signal } from '@preact/signals'
+import { type Client, ClientError, createClient } from '../../client/client.ts'
+import { texts } from './texts/frame.ts'
+
+/** The management API of the gateway that serves this page, whatever prefix it has. */
+const apiRoot = new URL('..', location.origin + location.pathname).href
+
+const TOKEN = 'signalbox.token'
+
+/** The admin token of this tab; empty where there is none, which is enough where the host knows its visitors. */
+const token = signal(sessionStorage.getItem(TOKEN) ?? '')
+
+/** Who looks: nobody knows yet, somebody who may call the API, or somebody who must sign in, with what the API said. */
+export type Access = { state: 'unknown' } | { state: 'open' } | { state: 'closed'; why: string }
+
+export const access = signal<Access>({ state: 'unknown' })
+
+/** Is the gateway answering? With the time since which it is not. */
+export const lostAt = signal<number | undefined>(undefined)
+
+/** The client of the management API, with the token of this tab. */
+export const api = computed<Client>(() =>
+  createClient({ baseUrl: apiRoot, fetch: watchedFetch, ...(token.value !== '' && { token: token.value }) }),
+)
+
+/** Where model clients send their requests. */
+export const modelsUrl = `${apiRoot}v1`
+
+/** The address of a path of the gateway, such as `api/live`. */
+export const addressOf = (path: string): string => `${apiRoot}${path}`
+
+/** The headers with which the page proves itself in calls that the client does not make. */
+export const credentials = (): Record<string, string> =>
+  token.value === '' ? {} : { authorization: `Bearer ${token.value}` }
+
+/** Takes the token of `#token=…` out of the address at once, so that it is in no history. */
+export function takeTokenFromAddress(): void {
+  const found = /^#token=([^&]+)/.exec(location.hash)
+  if (!found) return
+  history.replaceState(null, '', `${location.pathname}${location.search}#/`)
+  signIn(decodeURIComponent(found[1] ?? ''))
+}
+
+export function signIn(value: string): void {
+  sessionStorage.setItem(TOKEN, value)
+  token.value = value
+  access.value = { state: 'unknown' }
+}
+
+export function signOut(why = ''): void {
+  sessionStorage.removeItem(TOKEN)
+  token.value = ''
+  access.value = { state: 'closed', why }
+}
+
+export const hasToken = computed(() => token.value !== '')
+
+/** Asks whether this visitor may call the API. */
+export async function checkAccess(): Promise<void> {
+  try {
+    await api.value.settings.get()
+    access.value = { state: 'open' }
+  } catch (error) {
+    if (isDenied(error)) signOut(token.value === '' ? '' : messageOf(error))
+    else access.value = { state: 'open' } // each view says what it cannot read
+  }
+}
+
+/** Does the error mean that this visitor may not call the API (any more)? */
+export const isDenied = (error: unknown): boolean => error instanceof ClientError && error.status === 401
+
+/** What an error says, whole. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ClientError) return error.message
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Notes whether the gateway answers. */
+const watchedFetch: typeof fetch = async (input, init) => {
+  try {
+    const response = await fetch(input, init)
+    lostAt.value = undefined
+    if (response.status === 401 && access.value.state === 'open') {
+      const body: unknown = await response
+        .clone()
+        .json()
+        .catch(() => undefined)
+      signOut(saidBy(body))
+    }
+    return response
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'AbortError')) lostAt.value ??= Date.now()
+    throw error
+  }
+}
+
+const saidBy = (body: unknown): string =>
+  typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string'
+    ? body.error
+    : texts.signIn.ended

@@ -1,0 +1,31 @@
+import { gzipSync } from 'node:zlib'
+import { pageFiles } from '../../dashboard.config.ts'
+import { assert, suite } from '../support/suite.ts'
+
+/** In bytes by `gzip -9`. */
+const BUDGETS = { all: 48_000, first: 26_000 }
+
+const test = suite('the size of the dashboard')
+
+test('stays within its budget, whole and until the first page shows', async () => {
+  const files = await pageFiles()
+  const sizeOf = (name: string) => gzipSync(files[name]?.text ?? '', { level: 9 }).byteLength
+  const all = Object.keys(files).reduce((sum, name) => sum + sizeOf(name), 0)
+  const first = [...firstFiles(files)].reduce((sum, name) => sum + sizeOf(name), 0)
+  console.log(
+    `  the dashboard: ${all} of ${BUDGETS.all} bytes gzipped, ${first} of ${BUDGETS.first} until the first page shows`,
+  )
+  assert.ok(all <= BUDGETS.all, `all files have ${all} bytes`)
+  assert.ok(first <= BUDGETS.first, `the first page has ${first} bytes`)
+})
+
+/** The document, what it names, and what those import at once. */
+function firstFiles(files: Awaited<ReturnType<typeof pageFiles>>): Set<string> {
+  const wanted = new Set([''])
+  for (const name of wanted) {
+    const { text = '' } = files[name] ?? {}
+    for (const [, found = ''] of text.matchAll(/(?:src|href)="(a\/[^"]+)"/g)) wanted.add(found)
+    for (const [, found = ''] of text.matchAll(/(?:from|import)\s*"\.\/([\w.-]+\.js)"/g)) wanted.add(`a/${found}`)
+  }
+  return wanted
+}
