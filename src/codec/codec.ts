@@ -4,6 +4,7 @@ import type { Operation } from '../formats/operations.ts'
 import type { ByteStream, Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import type { Scope } from '../lib/scope.ts'
 import type { RouteTarget } from '../routing/group.ts'
+import type { RouteTable } from '../routing/route-table.ts'
 import type { Catalog, Clock } from '../types.ts'
 import type { UpstreamRequest } from '../upstream/request.ts'
 import type { ModelCall } from './model-call.ts'
@@ -19,6 +20,11 @@ export interface Codec {
   /** How the target's answers to that are read. */
   answers: AnswerReader
   request: UpstreamRequest
+  /**
+   * What else is asked for, where a request is divided: beside `request`, a few at a time. Its `readWhole` gets the responses to all of them, in their
+   * order.
+   */
+  others?: readonly CodecPart[]
   /** Does the client get the provider's bytes and headers unchanged? */
   isPassThrough: boolean
   /** Is the response for the client? Otherwise the client's own request needs it first: it is asked for whole, and `followUp` takes it. */
@@ -38,6 +44,9 @@ export interface Codec {
   relay(body: ByteStream, committed: Committed, terms: StreamTerms): RelayedStream
 }
 
+/** One of the calls that a divided request is made of. */
+export interface CodecPart extends Pick<Codec, 'request' | 'answers'> {}
+
 /** The parts of a request that say what it asks for. */
 export interface AskedRequest {
   readonly exchange: Pick<Exchange, 'header' | 'copyHeaders' | 'query'>
@@ -45,6 +54,8 @@ export interface AskedRequest {
   /** The client's. */
   readonly format: Format
   readonly context: CodecContext
+  /** Where model names lead. */
+  readonly table: Pick<RouteTable, 'catalog' | 'customModels'>
   /** The id of the client's key; empty when it has none. */
   readonly owner: string
   /** The most tokens that the answer may have, where the gateway sets it in place of the request. */

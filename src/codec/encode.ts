@@ -1,6 +1,9 @@
 import { answersOf } from '../formats/format.ts'
+import { hasForms } from '../kinds/endpoint.ts'
 import { withoutMember } from '../lib/json-scan.ts'
+import { once } from '../lib/promises.ts'
 import type { RouteTarget } from '../routing/group.ts'
+import { requireKind } from '../routing/kinds.ts'
 import type { WireFormat } from '../types.ts'
 import { requestHeaders } from '../upstream/headers.ts'
 import type { AskedRequest, Codec } from './codec.ts'
@@ -15,6 +18,8 @@ import { relayStream } from './relay.ts'
 export async function encode(request: AskedRequest, routeTarget: RouteTarget): Promise<Codec> {
   const { call, context, format } = request
   const { endpoint } = call
+  await requireKind(request, routeTarget)
+  if (hasForms(endpoint)) return (await loadKindCodec()).kindCodec(request, routeTarget)
   const target = speaking(format.name, routeTarget)
   if (needsTranslation(request, target)) return (await context.translation()).codecFor(request, target)
   if (asksToCompact(call)) {
@@ -41,6 +46,9 @@ export async function encodeLimited(request: AskedRequest, target: RouteTarget, 
   const { warnings } = codec
   return { ...codec, warnings: () => [...warnings(), `clamped:${place.name}=${outputLimit}`] }
 }
+
+/** Few requests are of another kind than chat. */
+const loadKindCodec = once(() => import('./kind-codec.ts'))
 
 /** The target in the client's own format, if it speaks that too. */
 const speaking = (format: WireFormat, target: RouteTarget): RouteTarget =>

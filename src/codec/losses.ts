@@ -1,5 +1,6 @@
 import type { ResponseWarnings } from '../formats/canonical/warnings.ts'
 import { headerSafe } from '../lib/http-headers.ts'
+import type { AskedRequest } from './codec.ts'
 
 /** `x-signalbox-warning: dropped:seed, clamped:temperature`; a long list is cut and ends with the number of the others, `more:12`. */
 export function warningHeader(warnings: readonly string[]): Record<string, string> {
@@ -9,6 +10,10 @@ export function warningHeader(warnings: readonly string[]): Record<string, strin
 }
 
 const MAX_WARNINGS = 30
+
+/** Is what a translation would lose refused? The header can only make a request strict, not lenient. */
+export const isStrict = ({ exchange, context }: Pick<AskedRequest, 'exchange' | 'context'>): boolean =>
+  context.isStrict || /^(true|1)$/i.test(exchange.header('x-signalbox-strict')?.trim() ?? '')
 
 /**
  * What an answer loses, as a comment of its stream whose headers are gone: `: x-signalbox-warning: dropped:answer.citations`; undefined when

@@ -22,9 +22,10 @@ export interface ModelCall {
  */
 export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?: string): ModelCall {
   const text = jsonText(bytes)
+  const { modelNames = MODEL } = endpoint
   const { spans, depth } = scanTopLevel(text, pathModel === undefined ? MODEL : NONE)
   const body = parseJsonObject(text, depth)
-  const model = pathModel ?? body.model
+  const model = pathModel ?? body[modelNames.find((name) => typeof body[name] === 'string') ?? 'model']
   if (typeof model !== 'string' || model.trim() === '') {
     throw gatewayError('INVALID_REQUEST', {
       message:

@@ -34,6 +34,8 @@ export interface WholeResponse {
   usage: TokenUsage | undefined
   /** What came in place of them, from a provider that streams whatever it is asked; `bytes` and `json` are empty then. */
   events?: readonly SseEvent[]
+  /** Of a divided request: the responses to all its calls in their order. This is the first, with the usage of all. */
+  parts?: readonly WholeResponse[]
 }
 
 /** A call that brought no response for the client. */

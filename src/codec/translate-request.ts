@@ -21,6 +21,7 @@ import { targetName } from '../providers/target.ts'
 import { traitsFor } from '../providers/traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { AskedRequest } from './codec.ts'
+import { isStrict } from './losses.ts'
 import type { ModelCall } from './model-call.ts'
 import { wantsArray } from './model-call.ts'
 import type { RefusedOptions } from './refused-options.ts'
@@ -107,10 +108,6 @@ export function untranslatable({ call }: AskedRequest, target: RouteTarget) {
     message: `A request to ${path} in the format "${format}" cannot be translated for ${targetName(target)}, which speaks "${target.format}".`,
   })
 }
-
-/** The header can only make a request strict, not lenient. */
-const isStrict = ({ exchange, context }: AskedRequest) =>
-  context.isStrict || /^(true|1)$/i.test(exchange.header('x-signalbox-strict')?.trim() ?? '')
 
 /** What the client's format needs, besides the body, to parse a request; `isArray`: see `ParseContext.route`. */
 export function parseContextOf(

@@ -10,6 +10,7 @@ import { gatherStream } from '../formats/translate-stream.ts'
 import type { TargetContext, Translator, UpstreamTranslator } from '../formats/translator.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { tryParseShallow } from '../lib/json.ts'
+import { entryOf } from '../lib/maps.ts'
 import { newId } from '../lib/new-id.ts'
 import { targetName } from '../providers/target.ts'
 import type { RouteTarget } from '../routing/group.ts'
@@ -43,7 +44,7 @@ export function createTranslation(clock: Clock): Translation {
   }
   return {
     async codecFor(request, target) {
-      const codecFor = codecs[request.call.endpoint.operation.name]
+      const codecFor = entryOf<CodecOf | undefined>(codecs, request.call.endpoint.operation.name)
       if (!codecFor) throw untranslatable(request, target)
       return codecFor(request, target, { memory })
     },
@@ -186,13 +187,10 @@ async function countCodec(request: AskedRequest, routeTarget: RouteTarget, { mem
   }
 }
 
+type CodecOf = (request: AskedRequest, target: RouteTarget, options: CodecOptions) => Promise<Codec>
+
 /** How each operation gets to targets of other formats; one without a codec does not. */
-const codecs: Readonly<
-  Record<
-    OperationName,
-    ((request: AskedRequest, target: RouteTarget, options: CodecOptions) => Promise<Codec>) | undefined
-  >
-> = {
+const codecs: Readonly<Record<OperationName, CodecOf | undefined>> = {
   generate: answerCodec,
   compact: answerCodec,
   'count-tokens': countCodec,

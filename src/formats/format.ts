@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/json.ts'
 import { withMember } from '../lib/json-scan.ts'
+import { entryOf } from '../lib/maps.ts'
 import type { SseEvent, StreamFraming } from '../lib/sse.ts'
 import type { Traits } from '../traits.ts'
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
@@ -83,16 +84,20 @@ export interface AnswerReader {
   /** Is the body an answer? An empty one with a finish reason is. */
   isAnswer(answer: JsonObject): boolean
   /** What an object lacks that is no answer, in words; default: anything at all. */
-  readonly needs?: string
+  needs?(answer: JsonObject): string | undefined
+  /** The name of the member that an array is read as, where answers may be arrays. */
+  readonly arraysAs?: string
+  /** Reads an answer's text for less than it costs to parse; `undefined` where it has to be parsed. */
+  skim?(text: string): JsonObject | undefined
   /**
    * Is the answer empty: has the model ended its turn normally, or without a finish reason, with no text, call, reasoning or refusal? An
-   * answer that was cut or filtered is not empty, since its finish reason explains it.
+   * answer that was cut or filtered is not empty, since its finish reason explains it. Absent: an answer is never empty.
    */
-  isEmpty(answer: JsonObject): boolean
+  isEmpty?(answer: JsonObject): boolean
   /** The error that a whole answer holds, if it holds one. */
   errorIn(answer: unknown): EmbeddedError | undefined
-  /** The usage of a whole answer (parsed JSON). */
-  usageOf(answer: unknown): TokenUsage | undefined
+  /** The usage of a whole answer (parsed JSON), which a few vendors report in its headers. */
+  usageOf(answer: unknown, header?: (name: string) => string | undefined): TokenUsage | undefined
   /** Follows a stream: when it has begun for good, so that no other target is tried any more (`started`), its end, and its usage. */
   watchStream(): StreamState
   /** Is this a whole event of an answer, as its bytes show? Some others pass, too. */
@@ -114,7 +119,7 @@ export const saidIn = (...names: readonly string[]): SaidIn => ({ whole: names, 
 
 /** How the answers of providers that speak a format are read when they are asked for this. Throws where they have no such endpoint. */
 export function answersOf({ name, answers }: UpstreamFormat, operation: Operation): AnswerReader {
-  const reader = answers[operation.name]
+  const reader = entryOf<AnswerReader>(answers, operation.name)
   if (!reader) throw new TypeError(`The format ${name} has no answers to ${operation.name}.`)
   return reader
 }
@@ -124,8 +129,18 @@ export const countsLike = ({ said: _, ...answers }: AnswerReader): AnswerReader 
   ...answers,
   isAnswer: (answer) =>
     Object.entries(answer).some(([name, value]) => typeof value === 'number' && /tokens$/i.test(name)),
-  needs: 'a number of tokens',
+  needs: () => 'a number of tokens',
   isEmpty: () => false,
+  gathersEvents: false,
+})
+
+/** How answers are read to what is never streamed. */
+export const wholeAnswers = (
+  reader: Pick<AnswerReader, 'isAnswer' | 'needs' | 'arraysAs' | 'skim' | 'errorIn' | 'usageOf'>,
+): AnswerReader => ({
+  ...reader,
+  watchStream: () => ({ ...newStreamProgress(), observe() {} }),
+  isOwnEvent: () => false,
   gathersEvents: false,
 })
 
@@ -198,6 +213,12 @@ export interface Endpoint {
   /** The form of its requests, answers and errors. */
   format: WireFormat
   operation: Operation
+  /** The members of its body that may name the model, the first that is given; default: `model`. */
+  modelNames?: readonly string[]
+  /** What stands for the model where a request names its provider alone, as in `tavily` for `tavily/search`. */
+  service?: string
+  /** What its description says in place of the words of its format. */
+  words?: { summary: string; vendor: string; reference: string }
   /** How its body is read: as a JSON object. Another way, such as a form with files, gets a word here and a reader in `pipeline/read.ts`. */
   reads: 'json'
   /** When its answer is a stream: if the body's `stream` is true, always, or never. */

@@ -1,7 +1,7 @@
 import { once } from '../lib/promises.ts'
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
 import { anthropicMessages } from './anthropic-messages/format.ts'
-import type { Endpoint, Format, UpstreamFormat } from './format.ts'
+import type { Format, UpstreamFormat } from './format.ts'
 import { gemini } from './gemini/format.ts'
 import { openaiChat } from './openai-chat/format.ts'
 import { openaiResponses } from './openai-responses/format.ts'
@@ -29,9 +29,6 @@ const providerFormats: Readonly<Record<Exclude<ProviderFormat, WireFormat>, Defe
 
 /** All formats that clients speak. */
 export const formats: readonly Format[] = Object.values(clientFormats)
-
-/** All endpoints of model requests; src/http/ serves each of them. */
-export const endpoints: readonly Endpoint[] = formats.flatMap((format) => format.endpoints)
 
 /** The client format of this name. */
 export const formatOf = (name: WireFormat): Format => clientFormats[name]

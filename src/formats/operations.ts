@@ -4,17 +4,19 @@ import { type FailureClass, isEndpointMissing, lacksCompaction } from './errors/
 import { estimateTokens } from './estimate-tokens.ts'
 import type { ErrorReader, Format } from './format.ts'
 
-/** The names of all operations. */
+/** The names of the operations of formats. Those of other kinds have theirs in src/kinds. */
 export type OperationName = 'generate' | 'count-tokens' | 'compact' | 'complete'
 
 /**
- * What clients ask for, in whatever form: a line of the table below. The endpoints of formats name theirs, the formats of providers say how
- * they answer it (`UpstreamFormat.answers`), and `codec/translated.ts` how it gets to providers of other formats.
+ * What clients ask for, in whatever form. Those of formats are a line of the table below: the endpoints of formats name theirs, the formats of
+ * providers say how they answer it (`UpstreamFormat.answers`), and `codec/translated.ts` how it gets to providers of other formats.
  */
 export interface Operation {
-  readonly name: OperationName
+  readonly name: string
   /** The kind of the models that serve it. */
   readonly kind: Kind
+  /** Other kinds that are served by it as well. */
+  readonly alsoServes?: readonly Kind[]
   /** Does such a failure end the request, so that no other target is tried? */
   endsAt(failure: { class: FailureClass }): boolean
   /** The limits that it has in place of the gateway's own defaults; those that the host or a rule sets come before. */
@@ -30,6 +32,9 @@ export type OperationLimits = Readonly<
   >
 >
 
+/** Ends a request with the failure that only its client can mend. */
+export const endsAtClient: Operation['endsAt'] = (failure) => failure.class === 'client'
+
 /** How it shows that a provider has no endpoint for an operation, and what is done then. */
 interface MissingEndpoint {
   isMeant(error: { status: number; body: unknown; reader: ErrorReader }): boolean
@@ -43,11 +48,12 @@ interface MissingEndpoint {
   ownAnswer?(body: JsonObject, format: Format): Promise<{ answer: JsonObject; warning: string }>
 }
 
-const generate: Operation = {
+const generate = {
   name: 'generate',
   kind: 'llm',
-  endsAt: (failure) => failure.class === 'client',
-}
+  alsoServes: ['imageToText'], // which is a chat with an image
+  endsAt: endsAtClient,
+} as const satisfies Operation
 
 /** All operations. */
 export const operations = {
@@ -81,4 +87,4 @@ export const operations = {
   },
   /** A completion in the sense of `/v1/completions`, which is only passed through. */
   complete: { ...generate, name: 'complete' },
-} as const satisfies Record<string, Operation>
+} as const satisfies Record<string, Operation & { name: OperationName }>

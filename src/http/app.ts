@@ -1,4 +1,5 @@
 import type { Endpoint } from '../formats/format.ts'
+import { endpoints } from '../kinds/kinds.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 import type { RequestLog } from '../pipeline/request-log.ts'
@@ -158,6 +159,11 @@ type Area = 'models' | 'management' | 'health'
 
 const areaByFolder: Readonly<Record<string, Area>> = { v1: 'models', v1beta: 'models', api: 'management' }
 
+/** The endpoints for model requests in other folders, such as `/v2/embed`. */
+const ELSEWHERE: ReadonlySet<string> = new Set(
+  endpoints.map(({ path }) => path).filter((path) => !/^\/v1(?:beta)?\//.test(path)),
+)
+
 /** Is the path below the base path, and in one of the gateway's areas, or one of its pages'? */
 export function isOurs(path: string, basePath: string, pages: readonly MountedPage[] = []): boolean {
   const rest = below(basePath, path)
@@ -166,10 +172,11 @@ export function isOurs(path: string, basePath: string, pages: readonly MountedPa
 
 /**
  * Which area a path below the base path belongs to: all of `/v1`, `/v1beta` and `/api`, whether a route is served there or not, and
- * `/health` alone, so that a host keeps what it serves below that.
+ * `/health` and the endpoints that stand elsewhere alone, so that a host keeps what it serves beside them.
  */
 function areaOf(path: string): Area | undefined {
   if (path === '/health') return 'health'
+  if (ELSEWHERE.has(path)) return 'models'
   const end = path.indexOf('/', 1)
   const first = path.slice(1, end === -1 ? path.length : end)
   return path.startsWith('/') && Object.hasOwn(areaByFolder, first) ? areaByFolder[first] : undefined

@@ -1,5 +1,6 @@
 import type { Format } from '../formats/format.ts'
-import { endpoints, formatOf, formats } from '../formats/formats.ts'
+import { formatOf, formats } from '../formats/formats.ts'
+import { endpoints } from '../kinds/kinds.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { membersOf } from '../types/unions.ts'
 import type { WireFormat } from '../types.ts'

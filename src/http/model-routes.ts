@@ -1,5 +1,5 @@
 import { gatewayError } from '../errors.ts'
-import { endpoints } from '../formats/formats.ts'
+import { endpoints } from '../kinds/kinds.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { ServedRequest } from '../pipeline/steps.ts'
 import type { HttpRoute } from './router.ts'
@@ -54,4 +54,4 @@ export const withModelsFolder = (path: string): string =>
   path.includes(':') ? path.replace(BARE_NAME, '/$1/models/$2') : path
 
 const BARE_NAME =
-  /^\/(v1|v1beta)\/(?!models\/|v1\/|v1beta\/)([^/]+\/.+:(?:generateContent|streamGenerateContent|countTokens))$/
+  /^\/(v1|v1beta)\/(?!models\/|v1\/|v1beta\/)([^/]+\/.+:(?:generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents))$/

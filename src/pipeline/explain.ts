@@ -3,7 +3,8 @@ import { encode } from '../codec/encode.ts'
 import { allDraining } from '../codec/failure.ts'
 import { parseModelCall } from '../codec/model-call.ts'
 import { type GatewayError, gatewayError, isGatewayError, toGatewayError } from '../errors.ts'
-import { endpoints, formatOf } from '../formats/formats.ts'
+import { formatOf } from '../formats/formats.ts'
+import { endpoints } from '../kinds/kinds.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { ExplainedTarget, Explanation, LeftOut } from '../routing/explanation.ts'
@@ -16,6 +17,7 @@ import { reasonOf } from '../routing/strategies.ts'
 import type { PipelineContext } from './context.ts'
 import { factsOf } from './facts.ts'
 import { routesOfGroup } from './targets/groups.ts'
+import { resolutionAt } from './targets/resolution.ts'
 import { unknownModel } from './targets/unknown-model.ts'
 
 /** A request to explain, which is not made. */
@@ -58,7 +60,7 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
       onDeadEnd: ({ name }: GroupEntry, way: Pick<GroupChoice, 'group'>) =>
         leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),
     }
-    const resolution = table.resolutionOf(model)
+    const resolution = resolutionAt(endpoint, model, table)
     if (!resolution) throw await unknownModel(model, table)
     const found = 'strategy' in resolution ? routesOfGroup(resolution, model, resolver) : resolution
     for await (const route of found) {
@@ -66,7 +68,7 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
       if (routes.length === MAX_TARGETS) break
     }
     const exchange = { header, copyHeaders() {}, query: '' } // nothing is sent
-    const asked: UnsentRequest = { call, format, context, exchange, owner: '' }
+    const asked: UnsentRequest = { call, format, context, table, exchange, owner: '' }
     return { model, ...(await explainTargets(routes, asked)), leftOut }
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)
@@ -189,7 +191,7 @@ async function refusalOf(request: AskedRequest, { target }: Route): Promise<Gate
 }
 
 /** The fields for the contents of a request in each format. */
-const CONTENTS = ['messages', 'input', 'contents', 'prompt']
+const CONTENTS = ['messages', 'input', 'contents', 'prompt', 'texts', 'content', 'requests', 'query', 'url', 'urls']
 
 const cannotCarry = ({ message }: GatewayError) => `its format cannot carry the request: ${message}`
 

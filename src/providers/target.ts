@@ -1,4 +1,5 @@
 import { withoutTrailing } from '../lib/urls.ts'
+import { type VendorFormName, vendorForms, wireFormats } from '../types/unions.ts'
 import type { AuthStyle, Catalog, CatalogProvider, Cloud, Connection, ProviderFormat, WireFormat } from '../types.ts'
 import { definitionOf } from './names.ts'
 
@@ -20,6 +21,8 @@ export interface ProviderTarget<C extends Connectable = Connectable> {
   /** The provider's own name of the model. */
   model: string
   format: ProviderFormat
+  /** How it is asked for anything but chat, if the connection says so. */
+  form?: VendorFormName
   /** Other formats that the same address speaks. */
   alsoSpeaks?: readonly WireFormat[]
   /** Without a trailing slash; `undefined` when neither the connection nor the catalog has one. */
@@ -40,14 +43,17 @@ export function targetOf<C extends Connectable>(catalog: Catalog, connection: C,
   const definition = definitionOf(catalog, connection.provider)
   const own = connection.providerSpecificData
   const baseUrl = own?.baseUrl?.trim() || definition?.baseUrl
+  const form = vendorForms.find((name) => name === own?.format)
+  const format = wireFormats.find((name) => name === own?.format)
   const isVendors = !own?.format && !own?.baseUrl?.trim()
   return {
     ...(isVendors && definition?.alsoSpeaks && { alsoSpeaks: definition.alsoSpeaks }),
+    ...(form && { form }),
     connection,
     provider: connection.provider,
     model,
     format:
-      own?.format ??
+      format ??
       formatOfModel(definition, model) ??
       definition?.format ??
       compatibleFormat(connection.provider) ??

@@ -1,6 +1,6 @@
 import type { ProviderTarget } from '../providers/target.ts'
 import type { ConnectionRecord } from '../store/store.ts'
-import type { Condition, RequestRules, Strategy } from '../types.ts'
+import type { Condition, Kind, RequestRules, Strategy } from '../types.ts'
 
 /** A target with the connection as it is stored. */
 export type RouteTarget = ProviderTarget<ConnectionRecord>
@@ -20,6 +20,8 @@ export interface Group {
   /** Under `round-robin`: how many requests in a row each entry gets. */
   stickyLimit: number
   hedge: boolean
+  /** What the models of a combo are for. */
+  kind?: Kind
   /** The strategy among the connections of the providers it names; `undefined`: the provider's own. */
   connectionStrategy?: Strategy | undefined
   entries: readonly GroupEntry[]

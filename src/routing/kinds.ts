@@ -1,10 +1,16 @@
+import { gatewayError } from '../errors.ts'
+import type { Endpoint } from '../formats/format.ts'
+import { endpointOf } from '../kinds/kinds.ts'
+import { catalogModelOf } from '../providers/catalog-model.ts'
 import { definitionOf, namesOf } from '../providers/names.ts'
+import { type ProviderTarget, targetName } from '../providers/target.ts'
 import type { Kind } from '../types.ts'
-import type { Route } from './group.ts'
+import type { Group, RouteTarget } from './group.ts'
 import type { RouteTable } from './route-table.ts'
 
-/** What models of the kinds that are not served are for. */
-const PURPOSES: Partial<Record<Kind, string>> = {
+/** What models of each kind are for. */
+const PURPOSES: Readonly<Record<Kind, string>> = {
+  llm: 'chat',
   image: 'images',
   tts: 'speech',
   stt: 'transcription',
@@ -12,22 +18,80 @@ const PURPOSES: Partial<Record<Kind, string>> = {
   imageToText: 'reading images',
   webSearch: 'web search',
   webFetch: 'fetching pages',
+  rerank: 'reranking',
+  moderation: 'moderation',
 }
 
 /** A sentence about the kind of a model, or nothing for a language model. */
 export function kindSentence(name: string, kind: Kind | undefined): string {
-  const purpose = kind && PURPOSES[kind]
-  return purpose ? `"${name}" is a model for ${purpose}, and this gateway serves language models.` : ''
+  return kind === undefined || kind === 'llm' ? '' : `"${name}" is a model for ${PURPOSES[kind]}, ${servedAt(kind)}.`
 }
 
-/** The kind of a target's model, as the catalog or a custom model has it. */
-export async function kindOfTarget(
-  { connection, provider, model }: Pick<Route['target'], 'connection' | 'provider' | 'model'>,
-  { catalog, customModels }: Pick<RouteTable, 'catalog' | 'customModels'>,
-): Promise<Kind | undefined> {
-  const known = definitionOf(catalog, provider)?.models?.find(({ id }) => id === model)
-  if (known) return known.type
-  const names: string[] = Object.values(namesOf(catalog, connection))
-  const custom = await customModels().catch(() => []) // a remark is not worth a failure
-  return custom.find(({ id, providerAlias }) => id.trim() === model && names.includes(providerAlias))?.type
+/** Where models of a kind are asked, as the rest of a sentence. */
+function servedAt(kind: Kind): string {
+  const endpoint = endpointOf(kind)
+  return endpoint ? `which is asked at POST ${endpoint.path}` : 'which this gateway does not serve yet'
+}
+
+type Model = Pick<RouteTarget, 'connection' | 'provider' | 'model'>
+type KnownModels = Pick<RouteTable, 'catalog' | 'customModels'>
+
+/** The kind of a target's model, as the catalog or a custom model has it; `undefined`: it is not known. */
+export async function kindOfTarget(target: Model, { catalog, customModels }: KnownModels): Promise<Kind | undefined> {
+  const known = kindInCatalog(target, catalog)
+  if (known) return known
+  const names: string[] = Object.values(namesOf(catalog, target.connection))
+  const custom = await customModels().catch(() => []) // what is not known is not worth a failure
+  return custom.find(({ id, providerAlias }) => id.trim() === target.model && names.includes(providerAlias))?.type
+}
+
+function kindInCatalog(target: Model, catalog: RouteTable['catalog']): Kind | undefined {
+  const known = catalogModelOf(catalog, target)
+  if (known) return known.type ?? 'llm'
+  const { searchConfig, fetchConfig } = definitionOf(catalog, target.provider) ?? {}
+  if (searchConfig && target.model === 'search') return 'webSearch'
+  return fetchConfig && target.model === 'fetch' ? 'webFetch' : undefined
+}
+
+type AskedEndpoint = Pick<Endpoint, 'operation' | 'path'>
+
+const isServedAt = ({ operation }: AskedEndpoint, kind: Kind): boolean =>
+  operation.kind === kind || (operation.alsoServes?.includes(kind) ?? false)
+
+/** Is the kind served at another endpoint than this one? What is served nowhere yet is left for the provider to refuse. */
+const isOfAnother = (endpoint: AskedEndpoint, kind: Kind): boolean =>
+  !isServedAt(endpoint, kind) && endpointOf(kind) !== undefined
+
+/**
+ * Throws `INVALID_REQUEST` that names the right endpoint when the target's model is known to be of another kind than those that the endpoint
+ * serves. Some vendors serve models of several kinds at their endpoint for chat, too.
+ */
+export async function requireKind(
+  { call: { endpoint }, table }: { call: { endpoint: Endpoint }; table: KnownModels },
+  target: RouteTarget,
+): Promise<void> {
+  const kind = kindInCatalog(target, table.catalog) ?? (await kindOfTarget(target, table))
+  if (kind === undefined || !isOfAnother(endpoint, kind) || chatsToo(endpoint, kind, target)) return
+  throw gatewayError('INVALID_REQUEST', {
+    message: `"${targetName(target)}" is a model for ${PURPOSES[kind]}, ${servedAt(kind)}, and not at POST ${endpoint.path}.`,
+    data: { param: 'model' },
+  })
+}
+
+/** Google answers with images and speech at its endpoints for chat, and so do those who pass its models on. */
+const chatsToo = (
+  { operation }: AskedEndpoint,
+  kind: Kind,
+  { format, model }: Pick<ProviderTarget, 'format' | 'model'>,
+): boolean => operation.kind === 'llm' && CHATTING.has(kind) && (format === 'gemini' || /(?:^|\/)gemini-/.test(model))
+
+const CHATTING: ReadonlySet<Kind> = new Set(['image', 'tts', 'stt'])
+
+/** Throws `INVALID_REQUEST` that names the right endpoint when a combo is of another kind than those that the endpoint serves. */
+export function requireComboKind({ name, kind }: Pick<Group, 'name' | 'kind'>, endpoint: AskedEndpoint): void {
+  if (kind === undefined || !isOfAnother(endpoint, kind)) return
+  throw gatewayError('INVALID_REQUEST', {
+    message: `The combo "${name}" is of the kind "${kind}", ${servedAt(kind)}, and not at POST ${endpoint.path}, which serves combos of the kind "${endpoint.operation.kind}".`,
+    data: { param: 'model' },
+  })
 }

@@ -26,6 +26,7 @@ export const comboGroup = (combo: ComboRecord): Group => ({
   strategy: combo.strategy,
   stickyLimit: combo.stickyLimit ?? 1,
   hedge: combo.hedge ?? false,
+  kind: combo.kind ?? 'llm',
   connectionStrategy: combo.connectionStrategy,
   rules: storedRules(combo),
   entries: combo.models.map((entry, index) =>

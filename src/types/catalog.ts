@@ -1,5 +1,15 @@
-/** What a model, a combo or a provider serves. */
-export type Kind = 'llm' | 'image' | 'tts' | 'stt' | 'embedding' | 'imageToText' | 'webSearch' | 'webFetch'
+/** What a model, a combo or a provider serves. No list has the models of the kinds `rerank` and `moderation`. */
+export type Kind =
+  | 'llm'
+  | 'image'
+  | 'tts'
+  | 'stt'
+  | 'embedding'
+  | 'imageToText'
+  | 'webSearch'
+  | 'webFetch'
+  | 'rerank'
+  | 'moderation'
 
 /** The formats of requests and answers that clients speak; providers speak them too. */
 export type WireFormat = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini'

@@ -13,6 +13,8 @@ export const kinds = membersOf<Kind>({
   imageToText: true,
   webSearch: true,
   webFetch: true,
+  rerank: true,
+  moderation: true,
 })
 
 /** Every strategy. */
@@ -41,6 +43,30 @@ export const providerFormats: readonly ProviderFormat[] = [
   ...wireFormats,
   ...membersOf<Exclude<ProviderFormat, WireFormat>>({ 'bedrock-converse': true }),
 ]
+
+/**
+ * What the `format` of a connection may say besides: how a server that the catalog does not know is asked for anything but chat. The forms
+ * themselves are in src/kinds.
+ */
+export const vendorForms = [
+  'brave',
+  'cohere',
+  'exa',
+  'firecrawl',
+  'jina',
+  'mistral',
+  'nvidia',
+  'perplexity',
+  'searxng',
+  'serper',
+  'tavily',
+  'tei',
+  'together',
+  'voyage',
+] as const
+
+/** One of these forms. */
+export type VendorFormName = (typeof vendorForms)[number]
 
 /** The members of a union, in the order of the record, which the compiler refuses unless it names each of them. */
 export function membersOf<Union extends string>(members: Record<Union, true>): readonly Union[] {

@@ -40,7 +40,7 @@ export function sumOfSpendings(one: Spending | undefined, other: Spending | unde
 const sources: readonly CostSource[] = ['estimated', 'counted', 'reported']
 
 /** The usage of two calls together; the cost that providers have reported is only kept where both have. */
-function sumOfUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
+export function sumOfUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
   const sum: TokenUsage = {
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,

@@ -4,6 +4,7 @@ import { parseSource, type Source } from './source.ts'
 const LAYERS: readonly (readonly string[])[] = [
   ['src/traits.ts', 'src/types/', 'src/types.ts', 'src/errors.ts', 'src/lib/'],
   ['src/formats/', 'src/providers/', 'src/store/'],
+  ['src/kinds/'],
   ['src/routing/', 'src/upstream/', 'src/listing/', 'src/usage/', 'src/limits/', 'src/sync/'],
   ['src/codec/'],
   ['src/pipeline/', 'src/management/'],

@@ -186,7 +186,7 @@ test('where the worst case does not fit, the answer of a request without a maxim
     assert.is(reply.headers.get('x-signalbox-warning'), `clamped:max_completion_tokens=${most}`)
     assert.is((await chat({ max_tokens: 4_000 })).status, 402)
   }
-  const { chat } = await openGate({ limits: { tokens: { day: 1_500 } } })
+  const { chat } = await openGate({ limits: { tokens: { day: 1_020 } } })
   assert.is((await refusal(await chat())).code, 'request_too_expensive', 'less than 1,024 tokens are no answer')
 })
 

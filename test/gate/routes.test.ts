@@ -1,5 +1,5 @@
-import { endpoints } from '../../src/formats/formats.ts'
 import { modelRoutes } from '../../src/http/model-routes.ts'
+import { endpoints } from '../../src/kinds/kinds.ts'
 import { assert, suite } from '../support/suite.ts'
 import { askOf, modelsFor } from './support/asks.ts'
 import { openGate, refusal } from './support/world.ts'

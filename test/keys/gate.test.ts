@@ -1,4 +1,5 @@
-import { endpoints } from '../../src/formats/formats.ts'
+import { hasForms } from '../../src/kinds/endpoint.ts'
+import { endpoints } from '../../src/kinds/kinds.ts'
 import { chatAnswer, type ErrorAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld, token } from '../pipeline/support/world.ts'
@@ -22,8 +23,18 @@ async function gated({ requireApiKey = true } = {}) {
   return { world, up, key, id, ask, chat: (headers: Record<string, string>) => ask('/v1/chat/completions', headers) }
 }
 
+type GateRoute = [method: string, path: string, format: 'openai' | 'anthropic' | 'google']
+
+/** The endpoints of all kinds but chat, which are written out below. */
+const ofKinds = endpoints
+  .filter(hasForms)
+  .map(
+    ({ path, format }): GateRoute => ['POST', path.replace('{model}', 'g'), format === 'gemini' ? 'google' : 'openai'],
+  )
+
 /** Of every kind of route: served, not served yet, and never heard of. */
-const routes: ReadonlyArray<[method: string, path: string, format: 'openai' | 'anthropic' | 'google']> = [
+const routes: readonly GateRoute[] = [
+  ...ofKinds,
   ['GET', '/v1/models', 'openai'],
   ['HEAD', '/v1/models', 'openai'],
   ['GET', '/v1/models/embedding', 'openai'],
@@ -36,13 +47,10 @@ const routes: ReadonlyArray<[method: string, path: string, format: 'openai' | 'a
   ['POST', '/v1/responses', 'openai'],
   ['POST', '/v1/responses/input_tokens', 'openai'],
   ['POST', '/v1/completions', 'openai'],
-  ['POST', '/v1/embeddings', 'openai'],
   ['POST', '/v1/images/generations', 'openai'],
   ['POST', '/v1/audio/speech', 'openai'],
   ['POST', '/v1/audio/transcriptions', 'openai'],
-  ['POST', '/v1/rerank', 'openai'],
-  ['POST', '/v1/search', 'openai'],
-  ['POST', '/v1/web/fetch', 'openai'],
+  ['POST', '/v1/files', 'openai'],
   ['POST', '/v1/responses/compact', 'openai'],
   ['POST', '/v1/models/g:generateContent', 'google'],
   ['POST', '/v1/models/g:streamGenerateContent', 'google'],
@@ -202,7 +210,7 @@ test('OPTIONS needs no key, and is accepted with a paused key', async () => {
   for (const headers of [{}, { 'x-api-key': key }]) {
     assert.is((await ask('/v1/models', headers, 'OPTIONS')).status, 204)
     assert.is((await ask('/v1/chat/completions', headers, 'OPTIONS')).status, 204)
-    assert.is((await ask('/v1/embeddings', headers, 'OPTIONS')).status, 404)
+    assert.is((await ask('/v1/files', headers, 'OPTIONS')).status, 404)
   }
 })
 

@@ -69,7 +69,7 @@ const refusals: Array<[body: object, error: string]> = [
   ],
   [
     { name: 'a', models: ['x'], kind: 'text' },
-    '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch"',
+    '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch", "rerank", "moderation"',
   ],
   [
     { name: 'a', models: ['x'], id: 'mine' },

@@ -1,8 +1,10 @@
 import { parse } from 'valibot'
-import { endpoints, formats } from '../../src/formats/formats.ts'
+import { formats } from '../../src/formats/formats.ts'
 import { listingPaths } from '../../src/http/listing-routes.ts'
 import { formatSchemas } from '../../src/http/openapi/model-schemas.ts'
+import { endpoints } from '../../src/kinds/kinds.ts'
 import type { WireFormat } from '../../src/types.ts'
+import { answerAt, sampleOf } from '../kinds/samples.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -93,21 +95,24 @@ const bodies: Record<WireFormat, object> = {
 }
 
 test('every endpoint answers with a described media type and described headers, streamed and not', async () => {
-  const up = fakeUpstream(({ body }) =>
-    JSON.parse(body).stream
+  const up = fakeUpstream(({ url, body }) => {
+    const given = answerAt(url.pathname)
+    if (given) return json(given)
+    return JSON.parse(body).stream
       ? new Response(chatEvents().join(''), { headers: { 'content-type': 'text/event-stream' } })
-      : json(chatAnswer()),
-  )
+      : json(chatAnswer())
+  })
   const { gateway, api } = await openWorld({ fetch: up, connections: ['one'] })
   const { paths } = await api.openapi()
   const seen = new Set<string>()
-  for (const { path, format, streams } of endpoints) {
+  for (const endpoint of endpoints) {
+    const { path, format, streams } = endpoint
     for (const stream of streams === 'asked' ? [false, true] : [false]) {
       for (const query of streams === 'always' ? ['', '?alt=sse'] : ['']) {
-        const at = `http://gateway${path.replace('{model}', 'one/m')}${query}`
-        const named = path.includes('{model}') ? {} : { model: 'one/m', ...(stream && { stream }) }
+        const at = `http://gateway${path.replace('{model}', 'one/of-any-kind')}${query}`
+        const named = path.includes('{model}') ? {} : { model: 'one/of-any-kind', ...(stream && { stream }) }
         const headers = { 'content-type': 'application/json' }
-        const body = JSON.stringify({ ...bodies[format], ...named })
+        const body = JSON.stringify({ ...(sampleOf(endpoint)?.body ?? bodies[format]), ...named })
         const response = await gateway.fetch(new Request(at, { method: 'POST', headers, body }))
         const text = await response.text()
         const type = response.headers.get('content-type')?.replace(/;.*/, '') ?? ''

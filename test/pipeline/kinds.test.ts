@@ -1,7 +1,7 @@
 import { openDoor } from '../management/door.ts'
 import { assert, suite } from '../support/suite.ts'
 
-const test = suite('a model of a kind that is not served')
+const test = suite('the kind of a model')
 
 const catalog = {
   openai: {
@@ -13,67 +13,126 @@ const catalog = {
       { id: 'gpt-image-2', type: 'image' as const },
       { id: 'tts-1', type: 'tts' as const },
       { id: 'whisper-1', type: 'stt' as const },
+      { id: 'seer', type: 'imageToText' as const },
     ],
   },
   groq: { baseUrl: 'http://groq.test/v1', models: [{ id: 'whisper', type: 'stt' as const }] },
+  google: {
+    baseUrl: 'http://google.test/v1beta',
+    format: 'gemini' as const,
+    models: [
+      { id: 'gemini-image', type: 'image' as const },
+      { id: 'gemini-embedding-001', type: 'embedding' as const },
+    ],
+  },
 }
 const REFUSAL = { error: { message: 'This is not a chat model', type: 'invalid_request_error' } }
 
 async function open(status: number, path = '/v1/chat/completions') {
-  const { gateway } = openDoor({ catalog, fetch: async () => Response.json(REFUSAL, { status }) })
-  await gateway.api.connections.create({ provider: 'openai' })
-  const ask = async (model: string) => {
-    const body = JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] })
+  const asked: string[] = []
+  const { gateway } = openDoor({
+    catalog,
+    async fetch(url: string | URL | Request) {
+      asked.push(String(url))
+      return Response.json(REFUSAL, { status })
+    },
+  })
+  for (const provider of ['openai', 'google']) await gateway.api.connections.create({ provider })
+  const ask = async (model: string, at = path) => {
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const body = JSON.stringify({ model, max_tokens: 9, messages, input: 'Hi' })
     const headers = { 'content-type': 'application/json' }
-    const response = await gateway.fetch(new Request(`http://g${path}`, { method: 'POST', headers, body }))
+    const response = await gateway.fetch(new Request(`http://g${at}`, { method: 'POST', headers, body }))
     const { error } = (await response.json()) as { error: { message: string } }
     return `${response.status} ${error.message}`
   }
-  return { api: gateway.api, ask }
+  return { api: gateway.api, ask, asked }
 }
 
 for (const [model, purpose] of [
-  ['text-embedding-3-small', 'embeddings'],
   ['gpt-image-2', 'images'],
   ['tts-1', 'speech'],
   ['whisper-1', 'transcription'],
 ] as const)
-  test(`is named with its kind behind the words of the provider that refuses it in chat: ${model}`, async () => {
+  test(`a kind that is served nowhere is named behind the words of the provider that refuses the model in chat: ${model}`, async () => {
     for (const status of [400, 403, 404])
       for (const path of ['/v1/chat/completions', '/v1/messages']) {
         const { ask } = await open(status, path)
         assert.is(
           await ask(`oa/${model}`),
-          `${status} This is not a chat model. "openai/${model}" is a model for ${purpose}, and this gateway serves language models.`,
+          `${status} This is not a chat model. "openai/${model}" is a model for ${purpose}, which this gateway does not serve yet.`,
         )
         assert.is(await ask('oa/gpt-5'), `${status} This is not a chat model`)
       }
   })
 
-test('is named with its kind when it is a custom model, or a combo leads to it', async () => {
-  const { api, ask } = await open(404)
+test('a model at the endpoint of another kind is refused with the name of the right one, and no provider is asked', async () => {
+  const { ask, asked, api } = await open(200)
   await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'embedding' })
-  await api.combos.create({ name: 'pictures', models: ['openai/gpt-image-2'], kind: 'image' })
-  assert.match(
-    await ask('openai/own'),
-    /"openai\/own" is a model for embeddings, and this gateway serves language models\.$/,
+  for (const model of ['text-embedding-3-small', 'own'])
+    for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/responses'])
+      assert.is(
+        await ask(`openai/${model}`, path),
+        `400 "openai/${model}" is a model for embeddings, which is asked at POST /v1/embeddings, and not at POST ${path}.`,
+      )
+  assert.is(
+    await ask('oa/gpt-5', '/v1/embeddings'),
+    '400 "openai/gpt-5" is a model for chat, which is asked at POST /v1/chat/completions, and not at POST /v1/embeddings.',
   )
+  assert.equal(asked, [])
+})
+
+test('a combo of another kind is refused with the name of the right endpoint', async () => {
+  const { ask, asked, api } = await open(200)
+  await api.combos.create({ name: 'vectors', models: ['openai/text-embedding-3-small'], kind: 'embedding' })
+  await api.combos.create({ name: 'talk', models: ['openai/gpt-5'] })
+  assert.is(
+    await ask('vectors'),
+    '400 The combo "vectors" is of the kind "embedding", which is asked at POST /v1/embeddings, and not at POST /v1/chat/completions, which serves combos of the kind "llm".',
+  )
+  assert.match(
+    await ask('talk', '/v1/embeddings'),
+    /^400 The combo "talk" is of the kind "llm", which is asked at POST/,
+  )
+  assert.equal(asked, [])
+})
+
+test('an entry of another kind in a combo is passed over', async () => {
+  const { ask, asked, api } = await open(200)
+  await api.combos.create({ name: 'mixed', models: ['openai/text-embedding-3-small', 'openai/gpt-5'] })
+  await ask('mixed')
+  assert.equal([...new Set(asked)], ['http://openai.test/v1/chat/completions'])
+})
+
+test('models that read images, and models of Google that make them, are asked in chat', async () => {
+  const { ask, asked, api } = await open(400)
+  await api.combos.create({ name: 'seeing', models: ['openai/seer'], kind: 'imageToText' })
+  assert.match(await ask('openai/seer'), /^400 This is not a chat model/)
+  assert.match(await ask('seeing'), /^400 This is not a chat model/)
+  assert.match(await ask('google/gemini-image'), /^400 This is not a chat model/)
+  assert.is(asked.length, 3)
+  assert.match(await ask('google/gemini-embedding-001'), /asked at POST \/v1\/embeddings/)
+})
+
+test('a kind that is served nowhere is named when a combo leads to its model', async () => {
+  const { api, ask } = await open(404)
+  await api.combos.create({ name: 'pictures', models: ['openai/gpt-image-2'], kind: 'image' })
   assert.match(await ask('pictures'), /"openai\/gpt-image-2" is a model for images,/)
 })
 
-test('is not spoken of when the provider has failed for another reason', async () => {
+test('the kind is not spoken of when the provider has failed for another reason', async () => {
   for (const status of [401, 429, 500]) {
     const { ask } = await open(status)
     assert.not.match(await ask('openai/gpt-image-2'), /model for images/)
   }
 })
 
-test('is named with its kind when its provider is not connected, or not named', async () => {
+test('the kind is named when the provider is not connected, or not named', async () => {
   const { ask } = await open(200)
   assert.match(
     await ask('groq/whisper'),
-    /^404 .*no active connection .* "groq\/whisper" is a model for transcription, and/,
+    /^404 .*no active connection .* "groq\/whisper" is a model for transcription, which/,
   )
-  assert.match(await ask('tts-1'), /^404 The model "tts-1" does not exist\. .* "tts-1" is a model for speech, and/)
+  assert.match(await ask('tts-1'), /^404 The model "tts-1" does not exist\. .* "tts-1" is a model for speech, which/)
   assert.not.match(await ask('gpt-5'), /is a model for/)
 })

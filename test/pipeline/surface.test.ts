@@ -129,7 +129,7 @@ test('the 404 of an unknown path suggests the nearest one', async () => {
     ['GET /api/key', /Did you mean "\/api\/keys"\?/],
     ['GET /v1/files', /^There is no GET \/v1\/files here\.$/],
     ['GET /v1/responses/resp_1', /^There is no GET \/v1\/responses\/resp_1 here\.$/],
-    ['POST /v1/models/m:embedContent', /^There is no POST \/v1\/models\/m:embedContent here\.$/],
+    ['POST /v1/models/m:predict', /^There is no POST \/v1\/models\/m:predict here\.$/],
     ['POST /v1/messages/batches', /^There is no POST \/v1\/messages\/batches here\.$/],
   ] as const) {
     const [method = '', path = ''] = request.split(' ')

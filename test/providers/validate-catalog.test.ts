@@ -103,7 +103,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
   ],
   'an unknown service kind': [
     { acme: { ...provider, serviceKinds: ['llm', 'video'] } },
-    'acme: serviceKinds "video" is none of llm, image, tts, stt, embedding, imageToText, webSearch, webFetch',
+    'acme: serviceKinds "video" is none of llm, image, tts, stt, embedding, imageToText, webSearch, webFetch, rerank, moderation',
   ],
   'a service kind twice': [
     { acme: { ...provider, serviceKinds: ['llm', 'llm'] } },
@@ -148,7 +148,7 @@ const malformed: Record<string, [catalog: unknown, line: string]> = {
   'a misspelt model field': [withModel({ id: 'large', context: 1 }), 'acme/large: context is not a known field'],
   'an unknown kind of model': [
     withModel({ id: 'large', type: 'chat' }),
-    'acme/large: type "chat" is none of llm, image, tts, stt, embedding, imageToText, webSearch, webFetch',
+    'acme/large: type "chat" is none of llm, image, tts, stt, embedding, imageToText, webSearch, webFetch, rerank, moderation',
   ],
   'a kind that is no model': [
     withModel({ id: 'large', type: 'webFetch' }),

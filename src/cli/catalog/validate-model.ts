@@ -95,6 +95,8 @@ export const kinds: Record<Kind, 'model' | 'service'> = {
   imageToText: 'model',
   webSearch: 'service',
   webFetch: 'service',
+  rerank: 'model',
+  moderation: 'model',
 }
 
 /** One problem for each field of an entry that its type does not have. */

@@ -81,7 +81,7 @@ export const gemini: Format = {
   defaultHeaders: {},
   endpoints: [...methodsUnder('v1beta'), ...methodsUnder('v1')], // Google's clients call either version
   clientSigns: {
-    paths: /^\/v1beta(?:\/|$)|:(?:generateContent|streamGenerateContent|countTokens)$/,
+    paths: /^\/v1beta(?:\/|$)|:(?:generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/,
     headers: ['x-goog-api-key', 'x-goog-api-client'],
   },
   requestIdHeader: 'x-request-id',

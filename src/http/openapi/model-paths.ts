@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../formats/format.ts'
 import type { OperationName } from '../../formats/operations.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { entryOf } from '../../lib/maps.ts'
 import type { WireFormat } from '../../types.ts'
 import type { ListingPath } from '../listing-routes.ts'
 import { formatSchemas } from './model-schemas.ts'
@@ -129,8 +130,9 @@ export function modelPaths({ endpoints, listingPaths, callerFormatsOf }: ModelSu
 }
 
 /** The description of an endpoint for model requests. */
-function callOf({ path, format, operation, streams, stateful = [] }: Endpoint, builder: Builder): JsonObject {
-  const { title, reference } = vendors[format]
+function callOf({ path, format, operation, streams, words, stateful = [] }: Endpoint, builder: Builder): JsonObject {
+  const { title, reference } = words ? { title: words.vendor, reference: words.reference } : vendors[format]
+  const summary = words?.summary ?? entryOf(summaries, operation.name) ?? operation.name
   const inPath = path.includes('{model}')
   const json = jsonContent(OPEN_OBJECT)
   const stream = {
@@ -150,7 +152,7 @@ function callOf({ path, format, operation, streams, stateful = [] }: Endpoint, b
   return {
     operationId: idOf(path.replace('{model}', '')),
     tags: ['inference'],
-    summary: `${summaries[operation.name]}${streams === 'always' ? ' as a stream' : ''} (${title})`,
+    summary: `${summary}${streams === 'always' ? ' as a stream' : ''} (${title})`,
     description: inPath ? `${BODIES} Before a name with a slash, \`models/\` may be left out.` : BODIES,
     externalDocs: { url: reference },
     security: clientSecurity,

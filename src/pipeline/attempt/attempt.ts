@@ -1,4 +1,4 @@
-import type { Codec } from '../../codec/codec.ts'
+import type { Codec, CodecPart } from '../../codec/codec.ts'
 import { encodeLimited } from '../../codec/encode.ts'
 import { failureOfError, unreadableCredential } from '../../codec/failure.ts'
 import type { FailedResponse, ReceivedResponse, WholeResponse } from '../../codec/response.ts'
@@ -9,12 +9,13 @@ import type { UpstreamCall } from '../../lib/exchange.ts'
 import { Scope } from '../../lib/scope.ts'
 import type { Route } from '../../routing/group.ts'
 import { ProviderCall } from '../../upstream/provider-call.ts'
-import { upstreamCall } from '../../upstream/request.ts'
+import { type UpstreamRequest, upstreamCall } from '../../upstream/request.ts'
 import type { AttemptLog } from '../attempt-log.ts'
 import type { Answered, Failed, Outcome, Target } from '../outcome.ts'
 import type { ModelRequest } from '../request.ts'
 import { type AttemptStep, attemptWithin, type OutputAllowance, type SteppedAttempt } from '../steps.ts'
 import { receive } from './receive.ts'
+import { sideBySide } from './side-by-side.ts'
 
 /**
  * A call to one target, which reports to the log of the request. Further calls that only leave out refused options, or that need a summary
@@ -130,7 +131,7 @@ export class Attempt {
     }
     client.scope.add(leave)
     try {
-      const prepared = await this.#prepare(this.#codec)
+      const prepared = await this.#prepare(this.#codec.request)
       this.#unlessEnded()
       this.#hasBegun = true
       const outcome = 'kind' in prepared ? this.#failedOutcome(prepared) : await this.#outcomeOf(prepared)
@@ -156,7 +157,9 @@ export class Attempt {
     let call = first
     try {
       for (;;) {
-        const received = await this.#receive(call, codec)
+        const received = codec.others
+          ? await this.#receiveDivided(call, codec, codec.others)
+          : await this.#receive(call, codec)
         if (received.kind !== 'stream') this.#log.used(usageOf(received))
         const following = received.kind === 'stream' ? undefined : codec.followUp?.(received)
         const next = following && (await this.#scope.race(following))
@@ -168,7 +171,7 @@ export class Attempt {
         }
         if (this.#checkFollowUp) await this.#followUpChecked(this.#checkFollowUp)
         codec = next
-        const prepared = await this.#prepare(codec)
+        const prepared = await this.#prepare(codec.request)
         if ('kind' in prepared) return this.#failedOutcome(prepared)
         call = prepared
       }
@@ -191,7 +194,7 @@ export class Attempt {
    * The call of a target with its credential, signed where a cloud wants that. A credential that cannot be decrypted is a failure of the
    * connection.
    */
-  async #prepare({ request }: Codec): Promise<UpstreamCall | FailedResponse> {
+  async #prepare(request: UpstreamRequest): Promise<UpstreamCall | FailedResponse> {
     const { context } = this.#request
     const { target } = this.route
     const { cloud } = target
@@ -210,13 +213,27 @@ export class Attempt {
     }
   }
 
-  #receive(prepared: UpstreamCall, codec: Codec): Promise<ReceivedResponse | FailedResponse> {
+  /** The responses to all calls of a divided request as one; the first failure is that of all, and ends the others. */
+  #receiveDivided(
+    first: UpstreamCall,
+    codec: Codec,
+    others: readonly CodecPart[],
+  ): Promise<ReceivedResponse | FailedResponse> {
+    const around = this.#scope
+    return sideBySide([codec, ...others], around, async (part, scope) => {
+      const prepared = part === codec ? first : await this.#prepare(part.request)
+      if ('kind' in prepared) return prepared
+      return scope.hasEnded ? failedResponse(scope.reason) : this.#receive(prepared, { ...codec, ...part }, scope)
+    })
+  }
+
+  #receive(prepared: UpstreamCall, codec: Codec, scope = this.#scope): Promise<ReceivedResponse | FailedResponse> {
     const { context, call: modelCall } = this.#request
     const { fetch, clock, limits } = context
     const stream = modelCall.stream && codec.isForClient
     const call = new ProviderCall({ clock, limits, stream })
-    this.#scope.add((reason) => call.cancel(reason))
-    this.#call = call
+    scope.add((reason) => call.cancel(reason))
+    this.#call ??= call
     const opening = call.open(prepared, fetch)
     this.#onCalled()
     const { format, operation, answers } = codec

@@ -1,10 +1,10 @@
-import { answerTooLarge, contentFailure, emptyAnswer } from '../../codec/failure.ts'
+import { answerTooLarge, contentFailure, emptyAnswer, type Failure } from '../../codec/failure.ts'
 import type { Committed, FailedResponse, ReceivedResponse, WholeResponse } from '../../codec/response.ts'
 import { endsTurn, hasText } from '../../formats/errors/empty.ts'
 import type { AnswerReader, EmbeddedError } from '../../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient, readAll } from '../../lib/bytes.ts'
 import { type ByteStream, NO_BYTES, type UpstreamAnswer } from '../../lib/exchange.ts'
-import { isObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { eventTooLong, MAX_EVENT, sseFraming } from '../../lib/sse.ts'
 import type { ProviderCall } from '../../upstream/provider-call.ts'
 import { readEmbeddedError } from './read-failure.ts'
@@ -22,20 +22,28 @@ export function objectIn(
 ): WholeResponse | FailedResponse | undefined {
   const { answers } = expected
   const text = decodeUtf8Lenient(bytes)
-  const json = tryParseJson(text)
-  if (!isObject(json)) return undefined
+  const json = answers.skim?.(text) ?? objectOf(tryParseJson(text), answers)
+  if (!json) return undefined
   const error = answers.errorIn(json)
-  const usage = answers.usageOf(json)
+  const usage = answers.usageOf(json, (name) => head.header(name))
   if (error) return { ...readEmbeddedError(error, head, expected), usage }
-  if (!answers.isAnswer(json)) return { kind: 'failure', failure: noAnswer(answers), usage }
+  if (!answers.isAnswer(json)) return { kind: 'failure', failure: noAnswer(json, answers), usage }
   const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage }
-  const isEmpty = !hasText(text) && answers.isEmpty(json)
+  const isEmpty = answers.isEmpty !== undefined && !hasText(text) && answers.isEmpty(json)
   return isEmpty ? { kind: 'failure', failure: emptyAnswer, empty: whole } : whole
 }
 
+/** The object that a parsed body is, or holds where answers may be arrays. */
+function objectOf(json: unknown, { arraysAs }: AnswerReader): JsonObject | undefined {
+  if (isObject(json)) return json
+  return arraysAs !== undefined && Array.isArray(json) ? { [arraysAs]: json } : undefined
+}
+
 /** The failure of a JSON object that is no answer. */
-const noAnswer = ({ needs }: AnswerReader) =>
-  needs === undefined ? emptyAnswer : contentFailure(`The provider sent an answer without ${needs}.`)
+function noAnswer(json: JsonObject, { needs }: AnswerReader): Failure {
+  const lacking = needs?.(json)
+  return lacking === undefined ? emptyAnswer : contentFailure(`The provider sent an answer without ${lacking}.`)
+}
 
 /** Why a stream is not an answer. */
 export interface NotCommitted extends EmbeddedError {

@@ -16,6 +16,7 @@ import {
 } from './candidates.ts'
 import { coolingTarget, firmTarget, targetAgain } from './last-resort.ts'
 import { loadNameErrors } from './no-target.ts'
+import { resolutionAt } from './resolution.ts'
 
 /** Why there is no next target. */
 export interface NoTarget {
@@ -42,7 +43,7 @@ interface FoundRoutes {
 /** Rejects with `MODEL_NOT_FOUND` when the model name of the request leads to no target. */
 async function routesFor(request: ModelRequest): Promise<FoundRoutes> {
   const { table, call, context } = request
-  const resolution = table.resolutionOf(call.model)
+  const resolution = resolutionAt(call.endpoint, call.model, table)
   if (!resolution) throw await (await loadNameErrors()).unknownModel(call.model, table)
   if ('strategy' in resolution) return (await context.choosing()).routesThrough(resolution, request)
   return { routes: resolution.values(), selection: undefined }

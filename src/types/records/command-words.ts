@@ -1,4 +1,4 @@
-import { wireFormats } from '../unions.ts'
+import { vendorForms, wireFormats } from '../unions.ts'
 import type { comboFields } from './combos.ts'
 import type { connectionFields, topLevelMembers } from './connections.ts'
 import type { SeenNames } from './fields.ts'
@@ -211,7 +211,7 @@ export const topLevelCommandWords: Readonly<Record<(typeof topLevelMembers)[numb
   },
   format: {
     options: {
-      format: { example: 'openai-chat', help: `One of ${wireFormats.join(', ')}` },
+      format: { example: 'openai-chat', help: `One of ${[...wireFormats, ...vendorForms].join(', ')}` },
     },
   },
 }

@@ -1,4 +1,4 @@
-import { wireFormats } from '../unions.ts'
+import { vendorForms, wireFormats } from '../unions.ts'
 import { free, type RecordFields, removableAnywhere, type ShownOf, sentBack } from './fields.ts'
 import {
   choice,
@@ -32,8 +32,11 @@ export const dataMembers = {
   },
   /** Base address of the provider, with its version segment; default: that of the catalog. */
   baseUrl: { shape: text({ isTrimmed: true, rules: 'address' }), isOptional: true },
-  /** Default: the provider's format. */
-  format: { shape: choice(wireFormats), isOptional: true },
+  /**
+   * Default: the provider's format. The name of a vendor's form, such as `tei`, says how the server is asked for anything but chat, for which it
+   * is asked as `openai-chat` then.
+   */
+  format: { shape: choice([...wireFormats, ...vendorForms]), isOptional: true },
   /** Azure: the name in `https://<resource>.openai.azure.com`. Required there, unless `baseUrl` is given. */
   resource: {
     shape: formed('resource', /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/),

@@ -24,7 +24,7 @@ export function azureCall(
     path: place + path,
     query,
     headers,
-    body: deployment ? withModel(body, deployment) : body,
+    ...(body !== undefined && { body: deployment ? withModel(body, deployment) : body }),
   })
 }
 

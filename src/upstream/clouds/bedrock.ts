@@ -11,7 +11,7 @@ export async function bedrockCall(
   { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
 ): Promise<UpstreamCall> {
   const { baseUrl, region = '' } = data
-  const call = callBelow(withoutTrailing(baseUrl?.trim() ?? '', '/') || address(region), request)
+  const call = callBelow(withoutTrailing(baseUrl?.trim() ?? '', '/') || address(region, request.service), request)
   const { headers, body = '' } = call
   const credentials = awsCredentials(apiKey)
   if (!credentials) return { ...call, headers: { ...headers, authorization: `Bearer ${apiKey}` } }
@@ -30,8 +30,8 @@ export async function bedrockCall(
   return { ...call, headers: { ...headers, ...Object.fromEntries(signed.headers) } }
 }
 
-const address = (region: string): string =>
-  `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+const address = (region: string, service = 'bedrock-runtime'): string =>
+  `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 
 const only = (headers: Readonly<Record<string, string>>, name: string): Record<string, string> =>
   headers[name] === undefined ? {} : { [name]: headers[name] }

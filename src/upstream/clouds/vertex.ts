@@ -13,7 +13,10 @@ import type { GoogleTokens } from './google-tokens.ts'
  * A Messages request in Vertex's form: the model and the streaming mode are in the path, the version is in the body, and fields that Vertex
  * refuses are removed. https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
  */
-function claudeOnVertex({ path, headers: all, body }: UpstreamRequest, model: string): Omit<UpstreamRequest, 'query'> {
+function claudeOnVertex(
+  { path, headers: all, body = '' }: UpstreamRequest,
+  model: string,
+): Omit<UpstreamRequest, 'query'> {
   const { 'anthropic-version': _, 'anthropic-beta': asked = '', ...headers } = all
   const text = withoutScopes(typeof body === 'string' ? body : decodeUtf8Lenient(body))
   const version = { anthropic_version: 'vertex-2023-10-16' }
@@ -65,7 +68,7 @@ const withoutScopes = (text: string): string =>
   )
 
 /** A Gemini request in Vertex's form: the publisher in the path, without fields that only the Gemini API accepts. */
-function geminiOnVertex({ path, headers, body }: UpstreamRequest): Omit<UpstreamRequest, 'query'> {
+function geminiOnVertex({ path, headers, body = '' }: UpstreamRequest): Omit<UpstreamRequest, 'query'> {
   const text = typeof body === 'string' ? body : decodeUtf8Lenient(body)
   const json = STRANGE.test(text) ? tryParseJson(text) : undefined
   return {
@@ -126,7 +129,7 @@ export async function vertexCall(
   const account = serviceAccount(apiKey)
   const project = data.project ?? account?.project
   const place = project === undefined ? '' : `/projects/${project}/locations/${region}`
-  const { path, headers, body } = vertexRequest(request, target)
+  const { path, headers, body = '' } = vertexRequest(request, target)
   const version = target.format === 'gemini' ? 'v1beta1' : 'v1' // as Google's and Anthropic's own clients have it
   const credential: Record<string, string> = API_KEY.test(apiKey)
     ? { 'x-goog-api-key': apiKey }

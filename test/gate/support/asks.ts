@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../../src/formats/format.ts'
-import { endpoints } from '../../../src/formats/formats.ts'
+import { endpoints } from '../../../src/kinds/kinds.ts'
+import { sampleOf } from '../../kinds/samples.ts'
 import { messages } from './world.ts'
 
 /** A request to an endpoint, for an answer of at most so many tokens. */
@@ -11,6 +12,12 @@ export interface Ask {
 /** The smallest request that an endpoint takes. */
 export function askOf(endpoint: Endpoint, model: string, most?: number): Ask {
   const { path, format, operation } = endpoint
+  const sample = sampleOf(endpoint)
+  if (sample)
+    return {
+      path: path.replace('{model}', model),
+      body: { ...(!path.includes('{model}') && { model }), ...sample.body },
+    }
   if (format === 'gemini') {
     const config = most === undefined ? {} : { generationConfig: { maxOutputTokens: most } }
     return {
@@ -27,7 +34,9 @@ export function askOf(endpoint: Endpoint, model: string, most?: number): Ask {
 }
 
 /** A model of a provider that speaks the format of the endpoint, and one of another. */
-export const modelsFor = ({ format, operation }: Endpoint): string[] => {
+export const modelsFor = (endpoint: Endpoint): string[] => {
+  const { format, operation } = endpoint
+  if (operation.kind !== 'llm') return [`other/${operation.kind}`]
   const own = {
     'openai-chat': 'one/m',
     'openai-responses': 'open/r',

@@ -1,3 +1,4 @@
+import { answerAt } from '../../kinds/samples.ts'
 import { chatChunk, textDelta } from '../../pipeline/support/answers.ts'
 import { type Answering, type Call, json, sse } from '../../pipeline/support/upstream.ts'
 
@@ -19,6 +20,11 @@ export const metered =
     const count = () => {
       reported.tokens += input + output
     }
+    const ofKind = answerAt(pathname)
+    if (ofKind) {
+      reported.tokens += tokensIn(ofKind)
+      return json(ofKind)
+    }
     const body = JSON.parse(call.body)
     if (/count_tokens|countTokens|input_tokens/.test(pathname)) return json(countOf(pathname, input))
     const isStream = body.stream === true || pathname.includes('streamGenerateContent')
@@ -26,6 +32,12 @@ export const metered =
     const answer = Object.entries(answers).find(([path]) => pathname.includes(path))?.[1] ?? answers['chat/completions']
     return isStream ? sse(answer.events(terms)) : json(answer.whole(terms))
   }
+
+/** The tokens that an answer of OpenAI's form reports. */
+function tokensIn(answer: object): number {
+  const { usage } = answer as { usage?: { total_tokens?: number } }
+  return usage?.total_tokens ?? 0
+}
 
 interface Terms {
   input: number

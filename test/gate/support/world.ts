@@ -3,6 +3,7 @@ import { createGateway, type Gateway } from '../../../src/gateway.ts'
 import { createLedger } from '../../../src/limits/ledger.ts'
 import type { RequestRecord } from '../../../src/pipeline/records.ts'
 import type { LimitScope, LimitState, LimitUnit, UsageLimits } from '../../../src/types/limits.ts'
+import { kinds } from '../../../src/types/unions.ts'
 import type { Catalog, SettingsChange, Storage } from '../../../src/types.ts'
 import type { Answering, FakeUpstream } from '../../pipeline/support/upstream.ts'
 import { fakeUpstream } from '../../pipeline/support/upstream.ts'
@@ -21,6 +22,10 @@ export const catalog: Catalog = {
     models: [{ id: 'm', maxOutputTokens: 2_000, price: { input: 0.1, output: 0.1 } }],
   },
   free: { baseUrl: 'http://free.test/v1', models: [{ id: 'm', maxOutputTokens: 4_000 }] },
+  other: {
+    baseUrl: 'http://other.test/v1',
+    models: kinds.filter((kind) => kind !== 'llm').map((kind) => ({ id: kind, type: kind, price: PRICE })),
+  },
   claude: {
     baseUrl: 'http://claude.test/v1',
     format: 'anthropic-messages',

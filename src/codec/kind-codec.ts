@@ -1,0 +1,124 @@
+import { createWarnings } from '../formats/canonical/warnings.ts'
+import { hasForms } from '../kinds/endpoint.ts'
+import type { Carried, CarriedPart } from '../kinds/forms.ts'
+import { encodeUtf8 } from '../lib/bytes.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { newId } from '../lib/new-id.ts'
+import { withoutTrailing } from '../lib/urls.ts'
+import { definitionOf } from '../providers/names.ts'
+import type { RouteTarget } from '../routing/group.ts'
+import type { Catalog } from '../types.ts'
+import { requestHeaders, translatedHeaders } from '../upstream/headers.ts'
+import type { UpstreamRequest } from '../upstream/request.ts'
+import type { AskedRequest, Codec, CodecPart } from './codec.ts'
+import { isStrict } from './losses.ts'
+import { bodyFor } from './model-call.ts'
+import type { FailedResponse } from './response.ts'
+
+/**
+ * The codec of a request of a kind with forms of its own, by those of its client and of the target. Rejects with `INVALID_REQUEST` when the
+ * request is malformed or the target cannot carry it.
+ */
+export async function kindCodec(request: AskedRequest, target: RouteTarget): Promise<Codec> {
+  const { call, context, format } = request
+  const { endpoint } = call
+  if (!hasForms(endpoint)) throw new TypeError(`The endpoint ${endpoint.path} has no forms.`)
+  const forms = await endpoint.loadForms()
+  const carried = forms.carry(
+    {
+      client: endpoint.client,
+      body: call.body,
+      text: bodyFor(target.model, call),
+      warningsFor: (names = {}) => createWarnings({ isStrict: isStrict(request), names }),
+      now: () => Math.floor(context.clock.now() / 1_000),
+      newId,
+    },
+    target,
+  )
+  const { isPassThrough, warnings, write } = carried
+  const address = addressOf(carried, target, context.catalog)
+  const headers = isPassThrough
+    ? requestHeaders(request.exchange, format.defaultHeaders)
+    : translatedHeaders(request.exchange, {})
+  const [first, ...others] = carried.parts.map((part) => codecPart(part, headers, address))
+  if (!first) throw new TypeError('A request is carried by no call.')
+  return {
+    format,
+    operation: endpoint.operation,
+    ...first,
+    ...(others.length > 0 && { others }),
+    isPassThrough,
+    isForClient: true,
+    warnings: warnings.list,
+    readWhole(response) {
+      const { parts = [response] } = response
+      const answer = write(
+        parts.map(({ json }) => json),
+        response.usage,
+      )
+      return answer ? encodeUtf8(JSON.stringify(answer)) : response.bytes
+    },
+    readFailure: isPassThrough ? unchanged : withoutHeaders,
+    streamType: 'application/json',
+    relay() {
+      throw new TypeError('An answer of this kind is never streamed.')
+    },
+  }
+}
+
+const unchanged: Codec['readFailure'] = (failed) => failed
+
+/** Without the headers of another vendor, of which clients know nothing. */
+const withoutHeaders: Codec['readFailure'] = (failed: FailedResponse) => ({
+  ...failed,
+  failure: { headers: {}, ...failed.failure },
+})
+
+type FormAddress = Pick<UpstreamRequest, 'baseUrl' | 'keyHeader'>
+
+/** Where the target is asked: at the connection's own address, that of the catalog for this kind, the vendor's, or that of chat. */
+function addressOf(
+  { address: { baseUrl, base, keyHeader, config } }: Carried,
+  target: RouteTarget,
+  catalog: Catalog,
+): FormAddress {
+  const own = target.connection.providerSpecificData?.baseUrl?.trim()
+  const configured = configOf(config && definitionOf(catalog, target.provider)?.[config])
+  const given = own || configured.baseUrl || baseUrl || target.baseUrl
+  const header = configured.keyHeader ?? keyHeader
+  const address = given === undefined ? undefined : withoutTrailing(given, '/')
+  return {
+    ...(address !== undefined && { baseUrl: base ? base(address) : address }),
+    ...(header !== undefined && { keyHeader: header.toLowerCase() }),
+  }
+}
+
+/** What the catalog says of a provider beside its chat. */
+function configOf(config: object = {}): { baseUrl?: string; keyHeader?: string } {
+  const { baseUrl, keyHeader } = config as JsonObject // it is checked here
+  return {
+    ...(typeof baseUrl === 'string' && { baseUrl }),
+    ...(typeof keyHeader === 'string' && { keyHeader }),
+  }
+}
+
+function codecPart(
+  { request, answers }: CarriedPart,
+  headers: Readonly<Record<string, string>>,
+  address: FormAddress,
+): CodecPart {
+  const { path, query = {}, method, headers: own, body, service } = request
+  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  const asked = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  return {
+    answers,
+    request: {
+      ...address,
+      path,
+      query: asked,
+      headers: { ...headers, ...own },
+      ...(method !== 'GET' && { body: body ?? '{}' }),
+      ...(service !== undefined && { service }),
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import type { Endpoint } from '../formats/format.ts'
+import { endsAtClient, type Operation } from '../formats/operations.ts'
+import type { KindForms } from './forms.ts'
+
+/** An endpoint whose requests get to providers by forms of their kind, and not by formats. */
+export interface KindEndpoint extends Endpoint {
+  /** The form of its clients, by its name in `KindForms`. */
+  client: string
+  /** Loads the forms with the first request. */
+  loadForms(): Promise<KindForms>
+}
+
+/** Is it an endpoint of a kind that has forms of its own? */
+export const hasForms = (endpoint: Endpoint): endpoint is KindEndpoint => 'loadForms' in endpoint
+
+/** What the operation of a kind has to say; what is absent is as in chat. */
+export const kindOperation = (operation: Pick<Operation, 'name' | 'kind'> & Partial<Operation>): Operation => ({
+  endsAt: endsAtClient,
+  ...operation,
+})
+
+/** An endpoint of a kind. */
+export const kindEndpoint = (
+  endpoint: Pick<KindEndpoint, 'path' | 'format' | 'client' | 'operation' | 'loadForms' | 'words'> &
+    Partial<KindEndpoint>,
+): KindEndpoint => ({
+  reads: 'json',
+  streams: 'never',
+  upstreamPath: () => '', // the forms of vendors have paths of their own
+  bound: { hasNoOutput: true },
+  ...endpoint,
+})

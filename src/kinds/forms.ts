@@ -1,0 +1,169 @@
+import type { FieldNames, Warnings } from '../formats/canonical/warnings.ts'
+import type { AnswerReader, EmbeddedError, TokenUsage } from '../formats/format.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { ProviderTarget } from '../providers/target.ts'
+
+/** What an answer of any kind may have besides what it is asked for. */
+export interface Used {
+  usage?: TokenUsage | undefined
+  /** The provider's name of the model. */
+  model?: string | undefined
+}
+
+/** The form that clients of a kind send and read. `Asked` and `Given` are what all forms of the kind are translated into and from. */
+export interface ClientForm<Asked, Given> {
+  /** Its names of the fields of `Asked`, for warnings and refusals. */
+  readonly fieldNames?: FieldNames
+  /** Reads a request. Throws `INVALID_REQUEST`, which names the field (`warnings.refuse`), on one that is malformed. */
+  read(body: JsonObject, context: ReadTerms): Asked
+  /** Writes an answer. */
+  write(given: Given, context: WriteTerms<Asked>): JsonObject
+}
+
+export interface ReadTerms {
+  /** Collects what is lost on the way to the target; in strict mode a loss is refused. */
+  warnings: Warnings
+}
+
+export interface WriteTerms<Asked> {
+  asked: Asked
+  /** The provider's name of the model, else the target's. */
+  model: string
+  /** Epoch seconds. */
+  now: number
+  newId(prefix: string): string
+}
+
+/** How a vendor is asked for a kind, and how it answers. */
+export interface VendorForm<Asked, Given extends Used> {
+  /** Also what the `format` of a connection may say (`vendorForms` in src/types/unions.ts). */
+  readonly name: string
+  /** The ids of the providers whose models are asked in this form. */
+  readonly providers?: readonly string[]
+  /** Is a target asked in this form, where its provider alone does not decide? */
+  isOf?(target: ProviderTarget): boolean
+  /** The address of the vendor for this kind, where that of its chat in the catalog is another. */
+  readonly baseUrl?: string
+  /** The address below which the paths of the form are, of the one that the connection has; default: the same. */
+  base?(baseUrl: string): string
+  /** The header that carries the credential, in lower case; default: that of the provider, else of its format. */
+  readonly keyHeader?: string
+  /** How many entries it takes at once; default: any number. What has more is divided. */
+  most?(target: ProviderTarget): number
+  /** The clients whose requests are passed through. */
+  readonly passes?: readonly PassedForm<Asked>[]
+  /** Writes a request. Notes what it cannot carry (`warnings.noteDropped`), or refuses it. */
+  request(asked: Asked, context: VendorContext): VendorRequest
+  /** Reads an answer to `asked`; what it lacks, in words, if it is none: "an embedding for each input". */
+  answer(json: JsonObject, asked: Asked): Given | string
+  /** The name of the member that an answer which is an array is read as. */
+  readonly arraysAs?: string
+  /** The usage that the headers of an answer report, for vendors whose bodies have none. */
+  usageIn?(header: (name: string) => string | undefined): TokenUsage | undefined
+  /** The error that an answer of status 200 holds, if it holds one; default: that in its member `error`. */
+  errorIn?(json: JsonObject): EmbeddedError | undefined
+}
+
+/** How requests are passed through to a vendor that speaks the form of their clients. */
+export interface PassedForm<Asked> {
+  /** The name of the clients' form. */
+  readonly client: string
+  path(target: ProviderTarget): string
+  /** May the request be passed through to this target? Default: always. */
+  isOpen?(asked: Asked, target: ProviderTarget): boolean
+  /** The members of the body that the target does not know, and that say nothing about the answer. */
+  without?(asked: Asked, target: ProviderTarget): readonly string[]
+  /** Members that stand before those of the body, in place of any of their names. */
+  added?(asked: Asked, context: VendorContext): JsonObject
+  /** Reads an answer's text for less than it costs to parse, if it can go to the client as it is. */
+  skim?(text: string, asked: Asked): JsonObject | undefined
+  /** The answer as the client wants it; `undefined` where its bytes are that. */
+  rewritten?(json: JsonObject, asked: Asked): JsonObject | undefined
+}
+
+export interface VendorContext {
+  target: ProviderTarget
+  /** The client's own. */
+  body: JsonObject
+  warnings: Warnings
+}
+
+/** A request for a vendor, without its address and credential. */
+export interface VendorRequest {
+  /** Below the base URL. */
+  path: string
+  /** Members without a value are left out. */
+  query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** Default `POST`. */
+  method?: 'GET'
+  /** In lower case. */
+  headers?: Readonly<Record<string, string>>
+  body?: JsonObject
+  /** Another service of a cloud than the one of its chat: `bedrock-agent-runtime`. */
+  service?: string
+}
+
+/** How requests of a kind with more entries than a vendor takes at once are divided. */
+export interface Division<Asked, Given extends Used> {
+  /** The number of entries. */
+  sizeOf(asked: Asked): number
+  /** The request for the entries from `start` to before `end`. */
+  slice(asked: Asked, start: number, end: number): Asked
+  /** The answer to the whole request, of the answers to its parts in their order; its usage is added up elsewhere. */
+  join(given: readonly Given[]): Given
+}
+
+/** The forms of a kind. */
+export interface FormsOfKind<Asked, Given extends Used> {
+  readonly clients: Readonly<Record<string, ClientForm<Asked, Given>>>
+  /** The first that fits a target is used. */
+  readonly vendors: readonly VendorForm<Asked, Given>[]
+  /** For targets that none of them fits. */
+  readonly otherwise: VendorForm<Asked, Given>
+  readonly division?: Division<Asked, Given>
+  /** The member of a provider's definition that has its address for this kind, and the header for its key. */
+  readonly config?: 'searchConfig' | 'fetchConfig'
+}
+
+/** A request that is carried to a target. */
+export interface KindCall {
+  /** The form of its client. */
+  client: string
+  body: JsonObject
+  /** The text of the body with the target's name of the model. */
+  text: string
+  warningsFor(names: FieldNames | undefined): Warnings
+  /** Epoch seconds. */
+  now(): number
+  newId(prefix: string): string
+}
+
+/** One of the calls that answer a request. */
+export interface CarriedPart {
+  request: Omit<VendorRequest, 'body'> & { body?: string | undefined }
+  answers: AnswerReader
+}
+
+/** How a request is carried to a target: what is sent, and how the answers become the client's. */
+export interface Carried {
+  /** Where the target is asked, by the vendor's form. */
+  address: {
+    [Name in 'baseUrl' | 'base' | 'keyHeader']?: VendorForm<unknown, Used>[Name] | undefined
+  } & { config?: FormsOfKind<unknown, Used>['config'] | undefined }
+  /** At least one; more where a request is divided. */
+  parts: readonly CarriedPart[]
+  isPassThrough: boolean
+  warnings: Warnings
+  /** The answer for the client; `undefined` where the bytes of the only part are that. `usage`: of all parts. */
+  write(answers: readonly JsonObject[], usage: TokenUsage | undefined): JsonObject | undefined
+}
+
+/** The forms of a kind, as requests use them. */
+export interface KindForms {
+  /** Throws `INVALID_REQUEST` when the request is malformed or the target cannot carry it. */
+  carry(call: KindCall, target: ProviderTarget): Carried
+  /** The names of the clients' forms. */
+  readonly clients: readonly string[]
+  /** The names of the vendors' forms. */
+  readonly vendors: readonly string[]
+}

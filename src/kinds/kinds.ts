@@ -1,0 +1,14 @@
+import type { Endpoint } from '../formats/format.ts'
+import { formats } from '../formats/formats.ts'
+import type { Kind } from '../types.ts'
+import { embeddingEndpoints } from './embedding/endpoints.ts'
+
+/** All endpoints of model requests, a line for each kind: `http/` serves them, and requests are read and carried by what they say. */
+export const endpoints: readonly Endpoint[] = [
+  ...formats.flatMap((format) => format.endpoints), // chat, which has a form for each format
+  ...embeddingEndpoints,
+]
+
+/** The endpoint that models of a kind are asked at; `undefined` for a kind that is not served. */
+export const endpointOf = (kind: Kind): Endpoint | undefined =>
+  endpoints.find(({ operation }) => operation.kind === kind || operation.alsoServes?.includes(kind))

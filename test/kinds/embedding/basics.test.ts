@@ -1,0 +1,128 @@
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('embeddings, the first steps')
+
+const floats = [0.25, -0.5, 1]
+const base64 = 'AACAPgAAAL8AAIA/'
+
+const catalog = {
+  openai: { baseUrl: 'http://openai.test/v1', models: [{ id: 'small', type: 'embedding' as const }] },
+  cohere: {
+    baseUrl: 'http://cohere.test/compatibility/v1',
+    models: [{ id: 'embed-v4.0', type: 'embedding' as const }],
+  },
+}
+
+/** Each provider answers in its own form, whatever it is asked for. */
+async function open({ vector = floats as unknown, status = 200 } = {}) {
+  const up = fakeUpstream(({ url, body }) => {
+    const sent = JSON.parse(body)
+    if (url.pathname.endsWith('/v2/embed'))
+      return json({
+        id: 'e1',
+        embeddings: { float: sent.texts.map(() => floats) },
+        texts: sent.texts,
+        meta: { billed_units: { input_tokens: sent.texts.length } },
+      })
+    if (status !== 200) return json({ error: { message: 'No more', type: 'server_error' } }, status)
+    const inputs = Array.isArray(sent.input) ? sent.input : [sent.input]
+    const data = inputs.map((_: unknown, index: number) => ({ object: 'embedding', index, embedding: vector }))
+    return json({ object: 'list', data, model: 'small', usage: { prompt_tokens: 2, total_tokens: 2 } })
+  })
+  const world = await openWorld({ fetch: up, catalog, connections: ['openai', 'cohere'] })
+  const ask = async (body: object, path = '/v1/embeddings', headers = {}) => {
+    const response = await world.post(path, body, { headers })
+    const text = await response.text()
+    return { response, text, body: JSON.parse(text) }
+  }
+  return { ...world, up, ask }
+}
+
+test('a request of the form of its provider is passed through, and so is the answer, byte by byte', async () => {
+  const { ask, up, told } = await open()
+  const { response, text } = await ask({ model: 'openai/small', input: 'Hi', strange: [1.5] })
+  assert.is(response.status, 200)
+  assert.is(up.calls[0]?.url.href, 'http://openai.test/v1/embeddings')
+  assert.is(up.calls[0]?.body, '{"model":"small","input":"Hi","strange":[1.5]}')
+  assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer secret-of-openai')
+  assert.is(
+    text,
+    '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.25,-0.5,1]}],"model":"small","usage":{"prompt_tokens":2,"total_tokens":2}}',
+  )
+  assert.is(response.headers.get('x-signalbox-target'), 'openai/small')
+  assert.is(told.usages[0]?.inputTokens, 2)
+  assert.is(told.usages[0]?.outputTokens, 0)
+})
+
+test('numbers come as the client asks for them, whatever the provider has sent', async () => {
+  for (const [vector, encoding_format, wanted] of [
+    [floats, 'base64', base64],
+    [floats, 'float', floats],
+    [floats, undefined, floats],
+    [base64, 'base64', base64],
+    [base64, 'float', floats],
+    [base64, undefined, floats],
+  ] as const) {
+    const { ask } = await open({ vector })
+    const { body } = await ask({ model: 'openai/small', input: ['Hi', 'you'], encoding_format })
+    assert.equal(
+      body.data.map((one: { embedding: unknown }) => one.embedding),
+      [wanted, wanted],
+    )
+  }
+})
+
+test('a request of another form than that of its provider is translated', async () => {
+  const { ask, up } = await open()
+  const { body, response } = await ask({ model: 'cohere/embed-v4.0', input: ['Hi', 'you'], dimensions: 256 })
+  assert.is(up.calls[0]?.url.href, 'http://cohere.test/v2/embed')
+  assert.equal(JSON.parse(up.calls[0]?.body ?? ''), {
+    model: 'embed-v4.0',
+    texts: ['Hi', 'you'],
+    input_type: 'search_document',
+    embedding_types: ['float'],
+    output_dimension: 256,
+  })
+  assert.is(response.headers.get('x-signalbox-warning'), 'added:input_type')
+  assert.equal(body, {
+    object: 'list',
+    id: 'e1',
+    data: [0, 1].map((index) => ({ object: 'embedding', index, embedding: floats })),
+    model: 'embed-v4.0',
+    usage: { prompt_tokens: 2, total_tokens: 2 },
+  })
+  const strict = await ask({ model: 'cohere/embed-v4.0', input: 'Hi' }, '/v1/embeddings', { 'x-signalbox-strict': '1' })
+  assert.is(strict.response.status, 400)
+  assert.match(strict.body.error.message, /^"input_type": /)
+})
+
+test('a request with more inputs than the provider takes at once is divided, and joined in order', async () => {
+  const { ask, up } = await open()
+  const input = Array.from({ length: 200 }, (_, at) => `text ${at}`)
+  const { body, response } = await ask({ model: 'cohere/embed-v4.0', input, input_type: 'search_query' })
+  assert.is(response.status, 200)
+  assert.equal(
+    up.calls.map((call) => JSON.parse(call.body).texts.length),
+    [96, 96, 8],
+  )
+  assert.equal(
+    up.calls.flatMap((call) => JSON.parse(call.body).texts),
+    input,
+  )
+  assert.equal(
+    body.data.map(({ index }: { index: number }) => index),
+    input.map((_, at) => at),
+  )
+  assert.equal(body.usage, { prompt_tokens: 200, total_tokens: 200 })
+})
+
+test('a combo goes on to the next provider when one fails', async () => {
+  const { ask, api, up } = await open({ status: 500 })
+  await api.combos.create({ name: 'vectors', kind: 'embedding', models: ['openai/small', 'cohere/embed-v4.0'] })
+  const { response } = await ask({ model: 'vectors', input: 'Hi', input_type: 'query' })
+  assert.is(response.status, 200)
+  assert.is(response.headers.get('x-signalbox-target'), 'cohere/embed-v4.0')
+  assert.equal(up.providers, ['openai', 'cohere'])
+})

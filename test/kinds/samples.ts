@@ -1,0 +1,29 @@
+import type { Endpoint } from '../../src/formats/format.ts'
+import { hasForms } from '../../src/kinds/endpoint.ts'
+import { embedding } from './embedding/sample.ts'
+
+/** What the endpoints of a kind are asked in tests that go over all endpoints, and what a provider of OpenAI's form answers. */
+export interface KindSample {
+  /** The bodies by the forms of clients, without a model's name. */
+  readonly bodies: Readonly<Record<string, object>>
+  /** The path of the provider, below its base URL, and its answer. */
+  readonly path: string
+  readonly answer: object
+}
+
+/** By the names of operations: a line for each kind. */
+const samples: Readonly<Record<string, KindSample>> = {
+  embed: embedding,
+}
+
+/** The sample for an endpoint of a kind that has forms of its own; `undefined` for chat. Throws where the table has none. */
+export function sampleOf(endpoint: Endpoint): { body: object } | undefined {
+  if (!hasForms(endpoint)) return undefined
+  const body = samples[endpoint.operation.name]?.bodies[endpoint.client]
+  if (!body) throw new Error(`test/kinds/samples.ts has no body for ${endpoint.path}`)
+  return { body }
+}
+
+/** What a provider answers at this path; `undefined` for chat. */
+export const answerAt = (path: string): object | undefined =>
+  Object.values(samples).find((sample) => path.endsWith(sample.path))?.answer
