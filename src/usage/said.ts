@@ -1,11 +1,11 @@
 import { decodeUtf8Lenient } from '../lib/bytes.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { createSseParser } from '../lib/sse.ts'
-import { textTokens } from './text-tokens.ts'
+import { likelyTokens } from './text-tokens.ts'
 
 /** An estimate of the tokens that a model has said, in a part of an answer: of the texts within the members of these names. */
 export function saidTokens(value: unknown, names: readonly string[], isWithin = false): number {
-  if (typeof value === 'string') return isWithin ? textTokens(value) : 0
+  if (typeof value === 'string') return isWithin ? likelyTokens(value) : 0
   if (typeof value !== 'object' || value === null) return 0
   if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + saidTokens(one, names, isWithin), 0)
   return Object.entries(value).reduce((sum, [name, inner]) => {

@@ -42,6 +42,9 @@ const shared: Pick<Endpoint, 'stateful' | 'streamMember' | 'referencesIn'> = {
   referencesIn: ({ text, body }) => (text.includes('"item_reference"') ? referencesIn(body.input) : []),
 }
 
+/** The most tokens of the instructions that OpenAI gives to a compaction; 110 are recorded. */
+const COMPACTION_PROMPT = 150
+
 /** OpenAI Responses. */
 export const openaiResponses: Format = {
   name: 'openai-responses',
@@ -63,6 +66,7 @@ export const openaiResponses: Format = {
       ...shared,
       operation: operations.compact,
       streams: 'never',
+      bound: { inputTokens: (_, estimate) => estimate() + COMPACTION_PROMPT },
     }),
   ],
   clientSigns: { paths: /^\/v1\/responses/, headers: [] },

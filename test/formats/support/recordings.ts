@@ -8,6 +8,8 @@ const folder = new URL('../../../../shared/recordings/', import.meta.url)
 /** One recorded exchange: what a client sent and what the provider answered. */
 export interface Exchange {
   name: string
+  /** Were long media and signatures shortened? */
+  isShrunk: boolean
   url: string
   request: unknown
   status: number
@@ -48,8 +50,10 @@ function readExchanges(folders: readonly string[]): Exchange[] {
 }
 
 function exchangesIn(path: string): Exchange[] {
-  return readJson(path).interactions.map(({ request, response }: RecordedInteraction, index: number) => ({
+  const { source, interactions } = readJson(path)
+  return interactions.map(({ request, response }: RecordedInteraction, index: number) => ({
     name: `${path} ${index}`,
+    isShrunk: Boolean(source?.shrunk),
     url: request.url,
     request: request.body.json,
     status: response.status,
@@ -101,7 +105,7 @@ interface RecordedInteraction {
   response: { status: number; body: JsonObject }
 }
 
-const readJson = (path: string): { interactions: RecordedInteraction[] } =>
+const readJson = (path: string): { source?: { shrunk?: boolean }; interactions: RecordedInteraction[] } =>
   JSON.parse(readFileSync(new URL(path, folder), 'utf8'))
 
 const isHeard = (value: unknown): value is Heard => isObject(value) && typeof value.ok === 'boolean'

@@ -1,0 +1,95 @@
+import type { JsonObject } from '../lib/json.ts'
+
+/** What a family of models counts beside the texts of a request, in tokens; what is absent is nothing. */
+export interface Additions {
+  /** The names of its models, in lower case. */
+  readonly models: RegExp
+  /** How many times the tokens of `mostTokens` its tokenizer makes of texts; default 1. */
+  readonly times?: number
+  /** To each request: its chat template, and instructions of the vendor. */
+  readonly base: number
+  /** If there are tools: the instructions for them. */
+  readonly tools?: number
+  readonly perTool?: number
+  /** If the answer is to be JSON, or to follow a schema. */
+  readonly schema?: number
+  /** If documents may be cited. */
+  readonly citations?: number
+  /** For each `$ref` in a schema, in whose place some vendors put what it refers to. */
+  readonly perReference?: number
+  /** For each image; default `IMAGE`. */
+  readonly image?: number
+}
+
+/**
+ * By family of models, the first that fits: the least that covers what the recorded answers of all vendors count, in round figures, so that
+ * the whole is at least what the provider counts (test/usage/input-bound.test.ts).
+ */
+export const additions: readonly Additions[] = [
+  {
+    models: /claude-(?:v?[12]\b|instant|3)/,
+    times: 1.5,
+    base: 110,
+    tools: 540,
+    perTool: 5,
+    schema: 530,
+    citations: 490,
+  },
+  { models: /claude/, times: 1.3, base: 70, tools: 540, perTool: 5, schema: 530, citations: 490, image: 4_800 },
+  { models: /gemini|gemma/, base: 4, perTool: 28, schema: 14, perReference: 60, image: 4_200 },
+  { models: /gpt-oss/, base: 75, schema: 35 },
+  { models: /gpt-4o-mini/, base: 22, tools: 200, image: 48_200 },
+  { models: /gpt-4o/, base: 22, tools: 200 },
+  { models: /\bo[134](?:-|$)/, base: 60, tools: 35, image: 3_800 },
+  { models: /gpt-|codex|davinci|babbage/, base: 14, tools: 55, image: 3_800 },
+  { models: /grok/, base: 195, tools: 40, schema: 10 },
+  { models: /deepseek/, base: 96, tools: 205 },
+  { models: /llama-?4/, base: 50, tools: 630 },
+  { models: /llama/, base: 45, tools: 195 },
+  {
+    models: /m[ia]n?istral|mixtral|pixtral|codestral|magistral|voxtral|devstral|mistral/,
+    base: 16,
+    tools: 18,
+    perTool: 5,
+    image: 4_200,
+  },
+  { models: /nova-2/, base: 90, tools: 780 },
+  { models: /nova/, base: 10, tools: 330, perTool: 8 },
+  { models: /glm/, base: 14, tools: 90 },
+  { models: /qwen[\d.-]{0,5}coder/, base: 30, tools: 230, schema: 205 },
+  { models: /qwen/, base: 25, tools: 120, schema: 205 },
+  { models: /minimax/, base: 40, tools: 200 },
+  { models: /compound/, base: 14_100 },
+]
+
+/** The same of models that are not known: a short template, and instructions for tools as most have them. */
+export const unknownAdditions: Additions = { models: /^/, base: 16, tools: 200, schema: 40 }
+
+/**
+ * What the tools that run at the vendor add by their instructions and their results, by the name of the tool; the largest of the recorded
+ * answers where those are few. It bounds nothing: a model may search again and again. What the provider reports counts.
+ */
+const vendorTools: ReadonlyArray<readonly [names: RegExp, tokens: number]> = [
+  [/web_?search|googleSearchRetrieval|^x_search/i, 35_000],
+  [/web_?fetch|url_?context/i, 30_000],
+  [/file_?search/i, 16_000],
+  [/code_?execution/i, 17_500],
+  [/code_?interpreter/i, 4_200],
+  [/google_?(?:search|maps)/i, 600],
+  [/^mcp/i, 8_000],
+  [/computer/i, 1_300],
+  [/text_editor/i, 800],
+  [/bash|shell/i, 400],
+  [/memory/i, 1_700],
+  [/tool_search/i, 1_800],
+  [/advisor/i, 2_600],
+  [/image_generation/i, 2_000],
+  [/system_?tool|nova_/i, 1_000],
+]
+
+/** What a tool adds that is not the client's own, by its entry in the request. */
+export function vendorToolTokens(tool: JsonObject): number {
+  const names = typeof tool.type === 'string' && tool.type !== 'function' ? [tool.type] : Object.keys(tool)
+  const found = vendorTools.find(([pattern]) => names.some((name) => pattern.test(name)))
+  return found ? found[1] : 0
+}

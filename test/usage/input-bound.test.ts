@@ -1,0 +1,166 @@
+import { formatOf, upstreamFormatOf } from '../../src/formats/formats.ts'
+import { isObject, type JsonObject } from '../../src/lib/json.ts'
+import { createSseParser, type StreamFraming } from '../../src/lib/sse.ts'
+import type { ProviderFormat } from '../../src/types.ts'
+import { inputBound } from '../../src/usage/input-bound.ts'
+import { type Exchange, recordedExchanges } from '../formats/support/recordings.ts'
+import { cpuMs } from '../support/cpu-time.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the bound of the input of a request')
+
+const folders = [
+  ...['anthropic', 'bedrock-converse', 'gemini', 'openai-chat', 'openai-compatible', 'openai-completions'],
+  'openai-responses',
+]
+
+/** The format of a recorded request for an answer, by its address. */
+const formatsByAddress: ReadonlyArray<[RegExp, ProviderFormat]> = [
+  [/\/messages(?:\?|$)/, 'anthropic-messages'],
+  [/enerateContent/, 'gemini'],
+  [/\/responses(?:\/compact)?(?:\?|$)/, 'openai-responses'],
+  [/\/converse(?:-stream)?$/, 'bedrock-converse'],
+  [/\/completions(?:\?|$)/, 'openai-chat'],
+]
+
+/** What a request refers to besides its texts and its tools: media, files, sealed state, and what is kept at the vendor. */
+const ELSEWHERE =
+  /"(?:data|bytes|encrypted_content|signature|thought_?[sS]ignature|redactedContent|file_?[iI]d|file_?[uU]ri|s3Location|previous_response_id|conversation|cached_?[cC]ontent|container|preset|models|item_reference)":|"data:|"(?:image_url|file_url|url|uri)":"?(?:https?|gs|s3):|"url":"(?:https?|gs):|mcp_servers|web_search_options|search_parameters|"plugins":|"prompt":\{|systemTool/
+
+/** Tools that run at the vendor: they are not in the body. */
+const isVendorTool = (tool: unknown) =>
+  isObject(tool) &&
+  ((typeof tool.type === 'string' && !['function', 'custom', 'namespace'].includes(tool.type) && !tool.input_schema) ||
+    Object.keys(tool).some((name) => /search|url_?context|code_?execution|maps|computer/i.test(name)))
+
+/** Models that search, or that are another model's name, and prompts that the vendor has stored. */
+const SEARCHES = /compound|sonar|search|:online/
+const STORED_PROMPT = /\/prompts\//
+
+interface Counted {
+  name: string
+  ratio: number
+  tokens: number
+}
+
+const modelOf = ({ url, request }: Exchange): string => {
+  const named = isObject(request) && typeof request.model === 'string' ? request.model : undefined
+  return (
+    named ?? decodeURIComponent(/\/models?\/([^/]+?)(?::[a-zA-Z]+|\/converse(?:-stream)?)(?:\?|$)/.exec(url)?.[1] ?? '')
+  )
+}
+
+/** The request's input as its provider counted it; `undefined` where it is no request for an answer, or nothing was counted. */
+async function countedInput(exchange: Exchange): Promise<{ format: ProviderFormat; tokens: number } | undefined> {
+  const format = formatsByAddress.find(([address]) => address.test(exchange.url))?.[1]
+  if (exchange.status !== 200 || !format) return undefined
+  const { answers, framing } = await upstreamFormatOf(format)
+  const reader = answers.generate
+  if (!reader) return undefined
+  const usage = isObject(exchange.answer) ? reader.usageOf(exchange.answer) : usageOfEvents(exchange, framing)
+  return usage && usage.inputTokens > 0 ? { format, tokens: usage.inputTokens } : undefined
+
+  function usageOfEvents({ sse, bytes }: Exchange, framing: StreamFraming | undefined) {
+    const state = reader?.watchStream()
+    if (!state) return undefined
+    if (sse !== undefined) {
+      const parser = createSseParser((event) => state.observe(event))
+      parser.push(sse)
+      parser.end()
+    } else if (bytes && framing) framing((event) => state.observe(event)).push(bytes)
+    return state.usage
+  }
+}
+
+/** The recorded requests whose texts and tools are all in the body, with the bound's share of what was counted. */
+async function ratios(): Promise<Counted[]> {
+  const found: Counted[] = []
+  for (const exchange of recordedExchanges(folders)) {
+    const { request, url, name, isShrunk } = exchange
+    if (!isObject(request) || isShrunk || ELSEWHERE.test(JSON.stringify(request)) || STORED_PROMPT.test(url)) continue
+    const model = modelOf(exchange).toLowerCase()
+    if (SEARCHES.test(model) || [request.tools ?? []].flat().some(isVendorTool)) continue
+    const counted = await countedInput(exchange)
+    if (!counted) continue
+    const bound = boundOf(request, { url, model })
+    found.push({ name, ratio: bound / counted.tokens, tokens: counted.tokens })
+  }
+  return found.sort((one, other) => one.ratio - other.ratio)
+}
+
+/** The bound as the endpoint states it. */
+function boundOf(request: JsonObject, { url, model }: { url: string; model: string }): number {
+  const estimate = () => inputBound(request, { provider: 'any', model })
+  const path = url.includes('/responses/compact') ? '/v1/responses/compact' : undefined
+  const endpoint = formatOf('openai-responses').endpoints.find((one) => one.path === path)
+  return endpoint?.bound?.inputTokens?.(request, estimate) ?? estimate()
+}
+
+test('is at least what the provider counted in 99.9 % of the recorded requests, and at most twice it in the median', async () => {
+  const all = await ratios()
+  const low = all.filter(({ ratio }) => ratio < 1)
+  const median = all[Math.floor(all.length / 2)]?.ratio ?? 0
+  assert.ok(all.length > 1_500, `${all.length} recorded requests`)
+  assert.ok(low.length <= all.length * 0.001, `${all.length} requests, below: ${JSON.stringify(low)}`)
+  assert.ok(median <= 2, `median ${median}`)
+})
+
+const target = { provider: 'any', model: 'gpt-5' }
+const asking = (content: unknown, more: JsonObject = {}) =>
+  inputBound({ model: 'm', messages: [{ role: 'user', content }], ...more }, target)
+
+test('counts all kinds of text', () => {
+  const texts = {
+    English: ['The quick brown fox jumps over the lazy dog.', 10],
+    figures: ['3.14159265358979323846', 9],
+    code: ['const x = items.map((item) => item.id)', 14],
+    German: ['Donaudampfschifffahrtsgesellschaft', 11],
+    Russian: ['Привет, как дела?', 8],
+    Chinese: ['今天天气怎么样', 7],
+    Thai: ['สวัสดีครับ', 8],
+    emoji: ['👍🏽👨‍👩‍👧', 12],
+    key: ['9fJk2LmQ8xZ0pRt5vWy7Bn3Dc1Hg6Ks4', 22],
+  } as const
+  for (const [name, [text, tokens]] of Object.entries(texts)) {
+    const bound = asking(text) - asking('')
+    assert.ok(bound >= tokens * 0.9 && bound <= tokens * 3.5, `${name}: ${bound}`)
+  }
+})
+
+test('counts media by their kind and size, not by the letters of their base64', () => {
+  const data = 'iVBORw0KGgo'.repeat(20_000)
+  const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }
+  assert.ok(asking([image]) < 5_000)
+  assert.is(asking([image, image]) > asking([image]), true)
+  const pdf = {
+    type: 'document',
+    source: { type: 'base64', media_type: 'application/pdf', data: data.slice(0, 40_000) },
+  }
+  assert.ok(asking([pdf]) > 4_000 && asking([pdf]) < 20_000, `${asking([pdf])}`)
+  const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } }
+  assert.ok(asking([sound]) > 300 && asking([sound]) < 2_000, `${asking([sound])}`)
+  const far = { type: 'image_url', image_url: { url: 'https://pictures.test/cat.png' } }
+  assert.ok(asking([far]) > 1_000)
+  assert.ok(asking([{ type: 'file', file: { file_id: 'file-1' } }]) > 10_000)
+})
+
+test('has what the vendor adds: for tools, for schemas, for tools that it runs itself', () => {
+  const tool = { name: 'weather', input_schema: { type: 'object', properties: { city: { type: 'string' } } } }
+  const claude = { provider: 'anthropic', model: 'claude-sonnet-4-5' }
+  const of = (more: JsonObject) => inputBound({ messages: [{ role: 'user', content: 'Hi' }], ...more }, claude)
+  const added = of({ tools: [tool] }) - of({})
+  assert.ok(added > 540 && added < 700, `${added}`)
+  assert.ok(of({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }) > 30_000)
+  assert.ok(of({ output_config: { format: { type: 'json_schema', schema: {} } } }) > of({}) + 500)
+})
+
+test('counts lists of tokens', () => {
+  const prompt = Array.from({ length: 1_000 }, (_, at) => at)
+  assert.ok(inputBound({ prompt }, target) >= 1_000)
+})
+
+test('is found in linear time', () => {
+  const body = { messages: [{ role: 'user', content: 'a7Z-. \n😀 word '.repeat(100_000) }] }
+  const ms = cpuMs(() => inputBound(body, target))
+  assert.ok(ms < 100, `${ms} ms for 1.5 million characters`)
+})
