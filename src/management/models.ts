@@ -2,10 +2,11 @@ import type { Mutex } from '../lib/promises.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { AliasRecord } from '../store/store.ts'
 import { customModelId, type WritableStore } from '../store/writable-store.ts'
+import type { InputOf } from '../types/records/fields.ts'
 import { aliasFields, customModelFields } from '../types/records/models.ts'
 import type { Combo, ComboModel, CustomModel, ModelEntry } from '../types.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
-import { findRecord, isSameJson, present } from './records.ts'
+import { findRecord, isSameJson, present, withChange } from './records.ts'
 import { inputSchema } from './schemas.ts'
 import { type Warned, whyNowhere, withWarnings } from './warnings.ts'
 
@@ -127,12 +128,15 @@ export function createModelOperations({ published }: { published(): Promise<Mode
  */
 export interface CustomModelOperations<Input = never> {
   list(): Promise<{ models: CustomModel[] }>
-  /** Rejects with `INVALID_REQUEST` when the model exists; to change its type, delete it first. */
+  /** Rejects with `INVALID_REQUEST` when the model exists. */
   create(input: CustomModel | Input): Promise<CustomModel>
-  /** Creates the model, or changes its type if one is given. Writes nothing when nothing would change, and refuses a member that is `undefined`. */
-  put(input: OrUnset<CustomModel> | Input): Promise<CustomModel>
+  /** Creates the model, or changes its type or its prices if they are given; `null` removes the prices. Writes nothing when nothing would change, and refuses a member that is `undefined`. */
+  put(input: OrUnset<CustomModelPut> | Input): Promise<CustomModel>
   delete(providerAlias: string, id: string): Promise<{ success: true }>
 }
+
+/** A custom model to create or change by `put`. */
+export interface CustomModelPut extends InputOf<typeof customModelFields, 'put'> {}
 
 export const customModelInputs = {
   create: inputSchema(customModelFields, 'create'),
@@ -159,7 +163,7 @@ export function createCustomModelOperations({
       const model = parsePut(customModelInputs.put, input)
       const id = customModelId(model)
       const stored = await customModels.get(id)
-      const next = { ...stored, ...model }
+      const next = withChange({ ...stored }, model)
       if (!stored || !isSameJson(stored, next)) await customModels.upsert(id, next)
       return next
     },

@@ -224,7 +224,7 @@ const byTextRules: Readonly<Record<TextRules, v.GenericSchema<string>>> = {
 function numberSchema({ least, above, most, isWhole }: NumberShape): v.GenericSchema<number> {
   const says = isWhole
     ? `must be a whole number from ${least} to ${most}`
-    : `must be a number${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
+    : `must be a number${least === undefined ? '' : ` of ${least} or more`}${above === undefined ? '' : ` above ${above}`}${most === undefined ? '' : ` and up to ${most}`}`
   return piped(v.number(says), [
     ...(isWhole ? [v.integer<number, string>(says)] : [v.finite<number, string>(says)]),
     ...(least === undefined ? [] : [v.minValue<number, number, string>(least, says)]),

@@ -1,4 +1,4 @@
-import type { Catalog, CatalogModel } from '../types.ts'
+import type { Catalog, CatalogModel, Price } from '../types.ts'
 import { definitionOf } from './names.ts'
 
 /** A provider and a model of it. */
@@ -6,6 +6,8 @@ export interface ModelAt {
   provider: string
   /** The provider's own name of the model. */
   model: string
+  /** The prices that its owner has given, in place of those of the catalog. */
+  ownPrice?: Price | undefined
 }
 
 /** The catalog's entry of a model; the first of several with the same id. */
@@ -17,6 +19,10 @@ export function catalogModelOf(catalog: Catalog, { provider, model }: ModelAt): 
 /** The context window in tokens; `undefined` when the catalog has none. */
 export const contextWindowOf = (catalog: Catalog, at: ModelAt): number | undefined =>
   catalogModelOf(catalog, at)?.contextWindow
+
+/** The prices of a model: those of its owner, else those of the catalog; `undefined` when none are known. */
+export const priceOf = (catalog: Catalog, at: ModelAt): Price | undefined =>
+  at.ownPrice ?? catalogModelOf(catalog, at)?.price
 
 const indexes = new WeakMap<readonly CatalogModel[], ReadonlyMap<string, CatalogModel>>()
 

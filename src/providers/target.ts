@@ -1,6 +1,15 @@
 import { withoutTrailing } from '../lib/urls.ts'
 import { type VendorFormName, vendorForms, wireFormats } from '../types/unions.ts'
-import type { AuthStyle, Catalog, CatalogProvider, Cloud, Connection, ProviderFormat, WireFormat } from '../types.ts'
+import type {
+  AuthStyle,
+  Catalog,
+  CatalogProvider,
+  Cloud,
+  Connection,
+  Price,
+  ProviderFormat,
+  WireFormat,
+} from '../types.ts'
 import { definitionOf } from './names.ts'
 
 /** The wire format of a compatible provider, whose address the user gives; `undefined` for any other provider id. */
@@ -20,6 +29,8 @@ export interface ProviderTarget<C extends Connectable = Connectable> {
   provider: string
   /** The provider's own name of the model. */
   model: string
+  /** The prices that the owner has given for the model, in place of those of the catalog. */
+  ownPrice?: Price
   format: ProviderFormat
   /** How it is asked for anything but chat, if the connection says so. */
   form?: VendorFormName
@@ -33,13 +44,20 @@ export interface ProviderTarget<C extends Connectable = Connectable> {
   cloud: Cloud | undefined
 }
 
-type Connectable = Pick<Connection, 'id' | 'provider' | 'providerSpecificData'>
+type Connectable = Pick<Connection, 'id' | 'provider' | 'providerSpecificData' | 'prices'>
 
 /**
  * The target of a connection. The format and address of the connection replace those of the catalog; with either of them, the catalog's
- * `alsoSpeaks` does not apply.
+ * `alsoSpeaks` does not apply. `priceOfCustom`: the prices of the custom model of that name, which hold where the connection has none for it.
  */
-export function targetOf<C extends Connectable>(catalog: Catalog, connection: C, model: string): ProviderTarget<C> {
+export function targetOf<C extends Connectable>(
+  catalog: Catalog,
+  connection: C,
+  model: string,
+  priceOfCustom?: Price,
+): ProviderTarget<C> {
+  const { prices = {} } = connection
+  const ownPrice = (Object.hasOwn(prices, model) ? prices[model] : undefined) ?? priceOfCustom
   const definition = definitionOf(catalog, connection.provider)
   const own = connection.providerSpecificData
   const baseUrl = own?.baseUrl?.trim() || definition?.baseUrl
@@ -52,6 +70,7 @@ export function targetOf<C extends Connectable>(catalog: Catalog, connection: C,
     connection,
     provider: connection.provider,
     model,
+    ...(ownPrice && { ownPrice }),
     format:
       format ??
       formatOfModel(definition, model) ??

@@ -1,4 +1,4 @@
-import { catalogModelOf } from '../providers/catalog-model.ts'
+import { priceOf as pricesOf } from '../providers/catalog-model.ts'
 import type { Catalog } from '../types.ts'
 import type { Group, GroupEntry, Inputs, Resolution, RouteTarget } from './group.ts'
 import type { RouteTable } from './route-table.ts'
@@ -51,7 +51,7 @@ const NEUTRAL_INPUTS: Omit<Inputs, 'label' | 'costOf'> = {
 }
 
 function priceIn(catalog: Catalog, target: RouteTarget): number | undefined {
-  const price = catalogModelOf(catalog, target)?.price
+  const price = pricesOf(catalog, target)
   return price?.input === undefined || price.output === undefined ? undefined : price.input + price.output
 }
 

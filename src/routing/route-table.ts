@@ -5,7 +5,7 @@ import { targetOf } from '../providers/target.ts'
 import type { ComboRecord } from '../store/collections.ts'
 import { storedRules } from '../store/readings.ts'
 import type { AliasRecord, ConnectionRecord, ProviderRecord, Store } from '../store/store.ts'
-import type { Catalog, Combo, CustomModel } from '../types.ts'
+import type { Catalog, Combo, CustomModel, Price } from '../types.ts'
 import type { Group, Resolution, Route, RouteTarget } from './group.ts'
 import { DEFAULT_STRATEGY } from './group.ts'
 
@@ -85,6 +85,8 @@ export interface RoutingRecords {
   combos: readonly Combo[]
   aliases: readonly AliasRecord[]
   providers: readonly ProviderRecord[]
+  /** For their prices. */
+  customModels: readonly CustomModel[]
 }
 
 /** Finds the targets of model names. */
@@ -139,6 +141,7 @@ export function createRouteTable(
   const providers = new Map(routes.providers.map((record) => [record.provider, record]))
   const connections = connectionsByName(routes.connections, catalog)
   const known = new Map<string, readonly Route[]>()
+  const priced = routes.customModels.filter(({ prices }) => prices)
   const areRuled = [...combos.values()].some(({ rules }) => rules)
 
   function resolutionOf(model: string, within?: Group): Resolution {
@@ -174,9 +177,16 @@ export function createRouteTable(
     for (let slash = model.lastIndexOf('/'); slash > 0; slash = model.lastIndexOf('/', slash - 1)) {
       const named = connections.get(model.slice(0, slash))
       const id = model.slice(slash + 1)
-      if (named && id !== '') return named.map((connection) => ({ target: targetOf(catalog, connection, id) }))
+      if (named && id !== '')
+        return named.map((connection) => ({ target: targetOf(catalog, connection, id, customPrice(connection, id)) }))
     }
     return undefined
+  }
+
+  function customPrice(connection: ConnectionRecord, id: string): Price | undefined {
+    if (priced.length === 0) return undefined
+    const names: string[] = Object.values(namesOf(catalog, connection))
+    return priced.find((model) => model.id.trim() === id && names.includes(model.providerAlias))?.prices
   }
 
   function comboOf(model: string): Group | undefined {
@@ -256,10 +266,11 @@ export function createModelRouter({
   }
 
   return () => {
-    const reads = [store.connections.all(), store.combos.all(), store.aliases.all(), store.providers.all()] as const
+    const { connections, combos, aliases, providers, customModels } = store
+    const reads = [connections.all(), combos.all(), aliases.all(), providers.all(), customModels.all()] as const
     if (last && isSame(last.reads, reads)) return last.table
-    const table = Promise.all(reads).then(([connections, combos, aliases, providers]) =>
-      tableOf({ connections, combos, aliases, providers }),
+    const table = Promise.all(reads).then(([connections, combos, aliases, providers, customModels]) =>
+      tableOf({ connections, combos, aliases, providers, customModels }),
     )
     last = { reads, table }
     return table

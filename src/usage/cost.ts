@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../formats/format.ts'
-import { catalogModelOf, type ModelAt } from '../providers/catalog-model.ts'
+import { type ModelAt, priceOf } from '../providers/catalog-model.ts'
 import type { Catalog, Price, PricedUnit } from '../types.ts'
 
 /**
@@ -65,9 +65,6 @@ function sumOfUnits(one: Units, other: Units): Units {
 }
 
 const unitsIn = (units: Units) => Object.entries(units) as Array<[PricedUnit, number]> // an object has no other keys
-
-/** The prices of a model; `undefined` when none is known. */
-export const priceOf = (catalog: Catalog, target: ModelAt): Price | undefined => catalogModelOf(catalog, target)?.price
 
 /**
  * The cost in US dollars by prices; `undefined`, never 0, when the price of something that was used is not known. Without prices of their

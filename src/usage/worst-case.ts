@@ -1,8 +1,8 @@
 import type { Endpoint, TokenUsage } from '../formats/format.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { catalogModelOf, type ModelAt } from '../providers/catalog-model.ts'
+import { catalogModelOf, type ModelAt, priceOf } from '../providers/catalog-model.ts'
 import type { Catalog, CatalogModel, Price } from '../types.ts'
-import { costOfUnits, dearestInput, priceOf } from './cost.ts'
+import { costOfUnits, dearestInput } from './cost.ts'
 import { inputBound } from './input-bound.ts'
 
 /** The most that an attempt can use, as far as is known before its provider is called. */

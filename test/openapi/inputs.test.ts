@@ -22,6 +22,17 @@ const combo = {
   hedge: true,
   ...rules,
 }
+const prices = {
+  input: 1,
+  output: 0,
+  cacheRead: 0.1,
+  cacheWrite: 2,
+  search: 1,
+  page: 1,
+  image: 1,
+  second: 1,
+  character: 1,
+}
 const connection = {
   provider: 'openai',
   name: 'n',
@@ -29,6 +40,7 @@ const connection = {
   draining: false,
   priority: 1.5,
   apiKey: 'sk-1',
+  prices: { m: prices },
   providerSpecificData: {
     prefix: 'p',
     enabledModels: ['m'],
@@ -73,8 +85,8 @@ const samples: Record<string, object> = {
   'connections.create': connection,
   'connections.update': { ...connection, id: 'i', createdAt: 'x', updatedAt: 'x', health: [], warnings: [] },
   'connections.put': { ...connection, id: 'i' },
-  'customModels.create': { id: 'm', type: 'tts', providerAlias: 'p' },
-  'customModels.put': { id: 'm', type: 'tts', providerAlias: 'p' },
+  'customModels.create': { id: 'm', type: 'tts', providerAlias: 'p', prices },
+  'customModels.put': { id: 'm', type: 'tts', providerAlias: 'p', prices },
   'aliases.set': { alias: 'a', model: 'm' },
   'providers.update': { strategy: 'random', stickyLimit: 2 },
   'cloud.enable': { enrolment: 'e'.repeat(32) },

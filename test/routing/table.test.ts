@@ -51,7 +51,7 @@ function tableOf({ combos = [], connections = ['c@up'], providers = [], aliases 
     return { entries: group.entries, inputs }
   }
   const table = createRouteTable(
-    { combos, connections: records, providers, aliases: map },
+    { combos, connections: records, providers, aliases: map, customModels: [] },
     { catalog, customModels: async () => [] },
   )
   async function ways(model: string) {

@@ -73,7 +73,7 @@ export const operationWords: Readonly<Record<string, Words>> = {
   ),
   'customModels.list': words('List the custom models'),
   'customModels.create': words('Create a custom model', 'Adds a model that the catalog does not have.'),
-  'customModels.put': words('Create a custom model, or change its type', KEPT),
+  'customModels.put': words('Create a custom model, or change it', KEPT),
   'customModels.delete': words('Delete a custom model'),
   'aliases.list': words('List the aliases', 'Model names by alias.'),
   'aliases.set': words('Create or change an alias', 'It must not lead back to itself.'),

@@ -27,6 +27,9 @@ const metadata = 'Texts of the owner by name, at most 16. A change sets all of t
 const limits =
   'The most in calendar windows in UTC, where weeks begin on Monday and `total` never ends: whole `requests`, whole `tokens` of input and output, `usd`; and how many requests may be under way in `parallel`. A change sets all of them.'
 
+const prices =
+  'In US dollars: `input`, `output`, `cacheRead` and `cacheWrite` by the million tokens, everything else each. They replace those of the catalog.'
+
 const models =
   'Names of models, combos and aliases, in which `*` stands for any text. What a listed name leads to is allowed with it; else each target is checked by its own name.'
 
@@ -88,6 +91,7 @@ export const connectionApiWords: ApiWordsOf<typeof connectionFields> = {
     'A provider of the catalog, a name that begins with `openai-compatible` or `anthropic-compatible`, or any other beside a `baseUrl`.',
   name: 'For people; default: the name of the provider.',
   apiKey: 'The credential. Answers have its last four characters only.',
+  prices: `The prices of its models, by their ids at the provider. ${prices}`,
   providerSpecificData: 'What differs from the definition of the provider.',
   priority: 'Lower comes first, none comes last.',
   isActive: 'Only `false` takes it out of use.',
@@ -111,6 +115,7 @@ export const customModelApiWords: ApiWordsOf<typeof customModelFields> = {
   providerAlias: 'The alias or the id of a provider.',
   id: '',
   type: 'Default `llm`.',
+  prices: `Its prices, unless a connection has its own for it. ${prices}`,
 }
 
 export const aliasApiWords: ApiWordsOf<typeof aliasFields> = {

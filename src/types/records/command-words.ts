@@ -166,6 +166,7 @@ export const connectionCommandWords: CommandWordsOf<typeof connectionFields> = {
       'api-key-env': { example: 'OPENAI_API_KEY', help: 'The variable that holds its credential', isVariable: true },
     },
   },
+  prices: {},
   providerSpecificData: {},
   priority: {
     column: [5, 'PRIORITY'],
@@ -221,6 +222,7 @@ export const customModelCommandWords: CommandWordsOf<typeof customModelFields> =
     options: { provider: { example: 'openai', help: 'The alias or id of its provider' } },
   },
   id: { options: { id: { example: 'gpt-5-mini', help: 'Its id at the provider' } } },
+  prices: {},
   type: {
     column: [1, 'TYPE'],
     options: { type: { example: 'embedding', help: 'Where it is listed; without it llm' } },

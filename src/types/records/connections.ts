@@ -1,11 +1,13 @@
 import { vendorForms, wireFormats } from '../unions.ts'
 import { free, type RecordFields, removableAnywhere, type ShownOf, sentBack } from './fields.ts'
+import { prices } from './prices.ts'
 import {
   choice,
   flag,
   formed,
   hostId,
   list,
+  map,
   name,
   number,
   type ObjectOf,
@@ -79,6 +81,12 @@ export const connectionFields = {
   /** Lower comes first, none comes last; among equals the oldest connection comes first. */
   priority: {
     shape: number,
+    isOptional: true,
+    given: removableAnywhere,
+  },
+  /** The prices of its models, by their ids at the provider; they replace those of the catalog. */
+  prices: {
+    shape: map({ name: text({ isFilled: true, most: 512 }), of: prices, most: MAX_ENABLED }),
     isOptional: true,
     given: removableAnywhere,
   },

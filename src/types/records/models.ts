@@ -1,6 +1,7 @@
 import { kinds } from '../unions.ts'
 import { connectionStrategy, stickyLimit } from './combos.ts'
 import type { InputOf, RecordFields, ShownOf } from './fields.ts'
+import { prices } from './prices.ts'
 import { choice, name } from './shapes.ts'
 
 /** What is given whole. */
@@ -15,6 +16,8 @@ export const customModelFields = {
     isOptional: true,
     given: { create: 'optional', put: 'optional' },
   },
+  /** Its prices, unless a connection has its own for it. */
+  prices: { shape: prices, isOptional: true, given: { create: 'optional', put: 'removable' } },
   providerAlias: { shape: name(200, { isPathPart: true }), isEssential: true, given: whole },
 } as const satisfies RecordFields
 
