@@ -30,12 +30,13 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
       body: call.body,
       text: bodyFor(target.model, call),
       warningsFor: (names = {}) => createWarnings({ isStrict: isStrict(request), names }),
+      header: (name) => request.exchange.header(name),
       now: () => Math.floor(context.clock.now() / 1_000),
       newId,
     },
     target,
   )
-  const { isPassThrough, warnings, write } = carried
+  const { isPassThrough, losses, write } = carried
   const address = addressOf(carried, target, context.catalog)
   const headers = isPassThrough
     ? requestHeaders(request.exchange, format.defaultHeaders)
@@ -49,7 +50,7 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
     ...(others.length > 0 && { others }),
     isPassThrough,
     isForClient: true,
-    warnings: warnings.list,
+    warnings: losses,
     readWhole(response) {
       const { parts = [response] } = response
       const answer = write(

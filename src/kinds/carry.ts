@@ -1,3 +1,4 @@
+import { createResponseWarnings } from '../formats/canonical/warnings.ts'
 import { embeddedError } from '../formats/errors/embedded.ts'
 import { type AnswerReader, wholeAnswers } from '../formats/format.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
@@ -27,7 +28,7 @@ export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, G
       if (!client) throw new TypeError(`There is no form "${call.client}" of clients.`)
       const vendor = vendorOf(target)
       const warnings = call.warningsFor(client.fieldNames)
-      const asked = client.read(call.body, { warnings })
+      const asked = client.read(call.body, { warnings, header: call.header })
       const context = { target, warnings, body: call.body }
       const parts = partsOf(asked, vendor.most?.(target))
       const passed = parts.length === 1 ? passedFor(vendor, call.client, asked, target) : undefined
@@ -37,20 +38,21 @@ export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, G
           address: { ...addressOf(vendor), config },
           parts: [passedPart(vendor, passed, { asked, text: call.text, context })],
           isPassThrough: true,
-          warnings,
+          losses: warnings.list,
           write: ([json]) => json && rewritten?.(json, asked),
         }
       }
+      const lost = createResponseWarnings()
       const translated = parts.map((part) => translatedPart(vendor, part, vendor.request(part, context)))
       return {
         address: { ...addressOf(vendor), config },
         parts: translated,
         isPassThrough: false,
-        warnings,
+        losses: () => [...warnings.list(), ...lost.list()],
         write(answers, usage) {
           const given = joined(translated.flatMap(({ given }, at) => (answers[at] ? [given(answers[at])] : [])))
           const { model = target.model } = given
-          return client.write({ ...given, usage }, { asked, model, now: call.now(), newId: call.newId })
+          return client.write({ ...given, usage }, { asked, lost, model, now: call.now(), newId: call.newId })
         },
       }
     },

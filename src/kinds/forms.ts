@@ -1,4 +1,4 @@
-import type { FieldNames, Warnings } from '../formats/canonical/warnings.ts'
+import type { FieldNames, ResponseWarnings, Warnings } from '../formats/canonical/warnings.ts'
 import type { AnswerReader, EmbeddedError, TokenUsage } from '../formats/format.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { ProviderTarget } from '../providers/target.ts'
@@ -23,10 +23,14 @@ export interface ClientForm<Asked, Given> {
 export interface ReadTerms {
   /** Collects what is lost on the way to the target; in strict mode a loss is refused. */
   warnings: Warnings
+  /** A header of the client, by which some tell which form they expect. */
+  header(name: string): string | undefined
 }
 
 export interface WriteTerms<Asked> {
   asked: Asked
+  /** Collects what of the answer the client does not get. */
+  lost: ResponseWarnings
   /** The provider's name of the model, else the target's. */
   model: string
   /** Epoch seconds. */
@@ -133,6 +137,7 @@ export interface KindCall {
   /** The text of the body with the target's name of the model. */
   text: string
   warningsFor(names: FieldNames | undefined): Warnings
+  header(name: string): string | undefined
   /** Epoch seconds. */
   now(): number
   newId(prefix: string): string
@@ -153,7 +158,8 @@ export interface Carried {
   /** At least one; more where a request is divided. */
   parts: readonly CarriedPart[]
   isPassThrough: boolean
-  warnings: Warnings
+  /** What is lost; that of the answer is there once it is written. */
+  losses(): readonly string[]
   /** The answer for the client; `undefined` where the bytes of the only part are that. `usage`: of all parts. */
   write(answers: readonly JsonObject[], usage: TokenUsage | undefined): JsonObject | undefined
 }

@@ -20,9 +20,43 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'gpt-4o-transcribe', type: 'stt' },
     { id: 'gpt-4o-mini-transcribe', type: 'stt' },
     { id: 'whisper-1', type: 'stt' },
+    // Free of charge: https://platform.openai.com/docs/guides/moderation.
+    { id: 'omni-moderation-latest', type: 'moderation', price: { input: 0 } },
+    { id: 'omni-moderation-2024-09-26', type: 'moderation', price: { input: 0 } },
   ],
-  // https://github.com/pydantic/genai-prices, 2026-08-21; context window: https://models.dev, 2026-09-30.
-  cohere: [{ id: 'embed-v4.0', type: 'embedding', contextWindow: 128000, price: { input: 0.12 } }],
+  // https://docs.mistral.ai/studio/safety-moderation; the price: https://hardais.com/models/mistral/moderation, 2026.
+  mistral: [
+    { id: 'mistral-moderation-2603', type: 'moderation', price: { input: 0.1 } },
+    { id: 'mistral-moderation-2411', type: 'moderation', contextWindow: 8192, price: { input: 0.1 } },
+  ],
+  // https://github.com/pydantic/genai-prices, 2026-08-21; context window: https://models.dev, 2026-09-30. Reranking:
+  // https://docs.cohere.com/changelog/rerank-v5; the prices of version 5, by the token: https://openrouter.ai/cohere
+  // and https://www.getmaxim.ai/bifrost/model-library, November 2026; of the others, by the search:
+  // https://developer.puter.com/tutorials/cohere-api-pricing, June 2026.
+  cohere: [
+    { id: 'embed-v4.0', type: 'embedding', contextWindow: 128000, price: { input: 0.12 } },
+    { id: 'rerank-v5.0-pro', type: 'rerank', contextWindow: 32768, price: { input: 0.05 } },
+    { id: 'rerank-v5.0-fast', type: 'rerank', contextWindow: 32768, price: { input: 0.02 } },
+    { id: 'rerank-v4.0-pro', type: 'rerank', contextWindow: 32768, price: { search: 0.0025 } },
+    { id: 'rerank-v4.0-fast', type: 'rerank', contextWindow: 32768, price: { search: 0.002 } },
+    { id: 'rerank-v3.5', type: 'rerank', contextWindow: 4096, price: { search: 0.002 } },
+  ],
+  // https://openrouter.ai/models?output_modalities=rerank and the pages of these models, November 2026. An answer says
+  // what it costs.
+  openrouter: [
+    { id: 'cohere/rerank-5-fast', type: 'rerank', contextWindow: 32768, price: { input: 0.02 } },
+    { id: 'cohere/rerank-4-pro', type: 'rerank', contextWindow: 32768, price: { search: 0.0025 } },
+    { id: 'voyageai/rerank-2.5', type: 'rerank', contextWindow: 32000, price: { input: 0.05 } },
+    { id: 'voyageai/rerank-2.5-lite', type: 'rerank', contextWindow: 32000, price: { input: 0.02 } },
+  ],
+  // https://www.getmaxim.ai/bifrost/llm-cost-calculator/provider/together_ai, 2026.
+  together: [{ id: 'Salesforce/Llama-Rank-V1', type: 'rerank', contextWindow: 8192, price: { input: 0.1 } }],
+  // https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html. A search has up to a hundred documents
+  // (rerank-pricing.html there), and costs what it does at Cohere. Sources differ on the price of Amazon's own model.
+  bedrock: [
+    { id: 'cohere.rerank-v3-5:0', type: 'rerank', contextWindow: 4096, price: { search: 0.002 } },
+    { id: 'amazon.rerank-v1:0', type: 'rerank', contextWindow: 32000 },
+  ],
   // Prices: https://cloud.sambanova.ai/plans/pricing, 2026-10-07; context windows:
   // https://docs.sambanova.ai/docs/en/models/sambacloud-models.
   sambanova: [
@@ -33,8 +67,8 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'gpt-oss-120b', contextWindow: 128000, price: { input: 0.22, output: 0.59 } },
     { id: 'Meta-Llama-3.3-70B-Instruct', contextWindow: 128000, price: { input: 0.6, output: 1.2 } },
   ],
-  // Context windows: https://docs.voyageai.com/docs/embeddings; prices: https://github.com/pydantic/genai-prices,
-  // 2026-06-18.
+  // Context windows: https://docs.voyageai.com/docs/embeddings and https://docs.voyageai.com/docs/reranker; prices:
+  // https://github.com/pydantic/genai-prices, 2026-06-18, and https://docs.voyageai.com/docs/pricing, 2026-06-10.
   voyage: [
     { id: 'voyage-4-large', type: 'embedding', contextWindow: 32000, price: { input: 0.12 } },
     { id: 'voyage-4', type: 'embedding', contextWindow: 32000, price: { input: 0.06 } },
@@ -42,14 +76,23 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'voyage-code-3', type: 'embedding', contextWindow: 32000, price: { input: 0.18 } },
     { id: 'voyage-finance-2', type: 'embedding', contextWindow: 32000, price: { input: 0.12 } },
     { id: 'voyage-law-2', type: 'embedding', contextWindow: 16000, price: { input: 0.12 } },
+    { id: 'rerank-2.5', type: 'rerank', contextWindow: 32000, price: { input: 0.05 } },
+    { id: 'rerank-2.5-lite', type: 'rerank', contextWindow: 32000, price: { input: 0.02 } },
+    { id: 'rerank-2', type: 'rerank', contextWindow: 16000, price: { input: 0.05 } },
+    { id: 'rerank-2-lite', type: 'rerank', contextWindow: 8000, price: { input: 0.02 } },
   ],
   // Context windows: https://jina.ai/models, February 2026, and
-  // https://qdrant.tech/documentation/embeddings/jina-embeddings. Prices unknown.
+  // https://qdrant.tech/documentation/embeddings/jina-embeddings. Prices unknown but for that of jina-reranker-m0:
+  // https://www.getmaxim.ai/bifrost/llm-cost-calculator/provider/jina_ai, 2026.
   jina: [
     { id: 'jina-embeddings-v5-text-small', type: 'embedding', contextWindow: 32768 },
     { id: 'jina-embeddings-v5-text-nano', type: 'embedding', contextWindow: 8192 },
     { id: 'jina-embeddings-v4', type: 'embedding', contextWindow: 32768 },
     { id: 'jina-embeddings-v3', type: 'embedding', contextWindow: 8192 },
+    { id: 'jina-reranker-v3.5', type: 'rerank', contextWindow: 131072 },
+    { id: 'jina-reranker-v3', type: 'rerank', contextWindow: 131072 },
+    { id: 'jina-reranker-m0', type: 'rerank', contextWindow: 10240, price: { input: 0.05 } },
+    { id: 'jina-reranker-v2-base-multilingual', type: 'rerank', contextWindow: 1024 },
   ],
   // A few of https://ollama.com/library, free because they run at home; context windows: https://models.dev,
   // 2026-09-30.
