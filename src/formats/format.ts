@@ -249,6 +249,8 @@ export interface RequestBound {
   answers?(body: JsonObject): number
   /** Its answers have no tokens of output, as vectors and numbers have none. */
   readonly hasNoOutput?: true
+  /** Is it charged for by tokens or by units, whichever the model has a price of? Default: by both. */
+  readonly isEither?: true
   /** The most tokens of input; `estimate`: those of what the body holds, which is the default. */
   inputTokens?(body: JsonObject, estimate: () => number): number
   /** The most that it can be charged for besides tokens; default: nothing. */

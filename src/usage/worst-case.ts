@@ -1,4 +1,4 @@
-import type { Endpoint, TokenUsage } from '../formats/format.ts'
+import type { Endpoint, RequestBound, TokenUsage } from '../formats/format.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { catalogModelOf, type ModelAt, priceOf } from '../providers/catalog-model.ts'
 import type { Catalog, CatalogModel, Price } from '../types.ts'
@@ -43,7 +43,12 @@ export function worstCaseOf({ call, context }: BoundRequest, target: ModelAt): W
     outputTokens,
     answers,
     isOutputGiven: given !== undefined,
-    usd: usdOf(priceOf(context.catalog, target), { inputTokens, outputTokens, units: bound.units?.(body) }),
+    usd: usdOf(priceOf(context.catalog, target), {
+      inputTokens,
+      outputTokens,
+      units: bound.units?.(body),
+      isEither: bound.isEither,
+    }),
   }
 }
 
@@ -51,18 +56,23 @@ export function worstCaseOf({ call, context }: BoundRequest, target: ModelAt): W
 const mostOf = (model: CatalogModel | undefined): number =>
   model?.maxOutputTokens ?? Math.min(model?.contextWindow ?? DEFAULT_OUTPUT, DEFAULT_OUTPUT)
 
-function usdOf(
-  price: Price | undefined,
-  { inputTokens, outputTokens, units }: { inputTokens: number; outputTokens: number; units: TokenUsage['units'] },
-): WorstCase['usd'] {
+/** What a price is of. */
+interface Charged extends Pick<WorstCase, 'inputTokens' | 'outputTokens'> {
+  units: TokenUsage['units']
+  isEither: RequestBound['isEither']
+}
+
+const isKnown = (cost: number | undefined): cost is number => cost !== undefined
+
+function usdOf(price: Price | undefined, { inputTokens, outputTokens, units, isEither }: Charged): WorstCase['usd'] {
   if (inputTokens === 0 && outputTokens === 0 && !units) return { fixed: 0, perOutputToken: 0 }
   if (!price) return undefined
-  const ofUnits = costOfUnits(price, units)
-  const dearest = dearestInput(price, { keepsForAnHour: true })
-  if (ofUnits === undefined || (inputTokens > 0 && dearest === undefined)) return undefined
+  const dearest = inputTokens > 0 ? dearestInput(price, { keepsForAnHour: true }) : 0
+  const known = [costOfUnits(price, units), dearest && (inputTokens * dearest) / 1_000_000].filter(isKnown)
+  if (known.length < (isEither ? 1 : 2)) return undefined
   if (outputTokens > 0 && price.output === undefined) return undefined
   return {
-    fixed: (inputTokens * (dearest ?? 0)) / 1_000_000 + ofUnits,
+    fixed: known.reduce((sum, cost) => sum + cost, 0),
     perOutputToken: outputTokens > 0 ? (price.output ?? 0) / 1_000_000 : 0,
   }
 }
