@@ -225,6 +225,8 @@ export interface Endpoint {
   streams: 'asked' | 'always' | 'never'
   /** The endpoint's path below a provider's base URL, with its query. */
   upstreamPath(model: string): string
+  /** Further members of an error's body that hold its message, for clients that look for it there. */
+  messageIn?: readonly string[]
   /** Fields that refer to answers stored by a provider. They are refused: the gateway stores no answers and has several providers. */
   stateful?: readonly string[]
   /** The member that providers refuse in a request without a stream. */

@@ -6,6 +6,7 @@ import type { RequestLog } from '../pipeline/request-log.ts'
 import { withSteps } from '../pipeline/steps.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { authenticateClient, type KeyStore } from './client-key.ts'
+import { withErrorMembers } from './error-members.ts'
 import { managementErrorReply, modelsErrorReply } from './error-reply.ts'
 import type { AnswerHealth } from './health-check.ts'
 import { withModelsFolder } from './model-routes.ts'
@@ -82,9 +83,11 @@ export function createApp(options: AppOptions): App {
     const path = withModelsFolder(request.path)
     let log: RequestLog | undefined
     let key: PresentedKey | undefined
+    let endpoint: Endpoint | undefined
     try {
       const route = models.exact(exchange, path) ?? (await models.search(exchange, path))
-      log = route.served && openLog?.(exchange, route.served.endpoint)
+      endpoint = route.served?.endpoint
+      log = endpoint && openLog?.(exchange, endpoint)
       admit()
       if (exchange.method !== 'OPTIONS') {
         key = await authenticateClient(exchange, store, log?.client)
@@ -93,10 +96,11 @@ export function createApp(options: AppOptions): App {
       }
       const reply = await runRoute({ exchange, path: request.path, key, route, log })
       if (log && !isByteStream(reply.body)) log.replied(reply.status)
-      return identified(reply, log)
+      return identified(withErrorMembers(reply, endpoint), log)
     } catch (error) {
       log?.failed(error)
-      return identified(await modelsErrorReply(error, request, onError), log)
+      const reply = await modelsErrorReply(error, request, onError)
+      return identified(withErrorMembers(reply, endpoint), log)
     }
   }
 
