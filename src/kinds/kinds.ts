@@ -2,11 +2,15 @@ import type { Endpoint } from '../formats/format.ts'
 import { formats } from '../formats/formats.ts'
 import type { Kind } from '../types.ts'
 import { embeddingEndpoints } from './embedding/endpoints.ts'
+import { moderationEndpoints } from './moderation/endpoints.ts'
+import { rerankEndpoints } from './rerank/endpoints.ts'
 
 /** All endpoints of model requests, a line for each kind: `http/` serves them, and requests are read and carried by what they say. */
 export const endpoints: readonly Endpoint[] = [
   ...formats.flatMap((format) => format.endpoints), // chat, which has a form for each format
   ...embeddingEndpoints,
+  ...rerankEndpoints,
+  ...moderationEndpoints,
 ]
 
 /** The endpoint that models of a kind are asked at; `undefined` for a kind that is not served. */

@@ -15,6 +15,7 @@ const clouds: Record<string, ProviderDefinition> = {
     docsUrl: 'https://docs.aws.amazon.com/bedrock/latest/userguide/models-supported.html',
     format: 'bedrock-converse',
     cloud: 'bedrock',
+    serviceKinds: ['llm', 'rerank'],
   },
   vertex: {
     name: 'Google Vertex AI',
@@ -42,6 +43,7 @@ const hosts: Record<string, ProviderDefinition> = {
     name: 'OpenRouter',
     docsUrl: 'https://openrouter.ai/models',
     baseUrl: 'https://openrouter.ai/api/v1',
+    serviceKinds: ['llm', 'rerank'],
   },
   vercel: {
     name: 'Vercel AI Gateway',
@@ -68,6 +70,7 @@ const hosts: Record<string, ProviderDefinition> = {
     name: 'Together AI',
     docsUrl: 'https://docs.together.ai/docs/serverless-models',
     baseUrl: 'https://api.together.ai/v1',
+    serviceKinds: ['llm', 'rerank'],
   },
   fireworks: {
     name: 'Fireworks AI',
@@ -129,7 +132,7 @@ const vendors: Record<string, ProviderDefinition> = {
     docsUrl: 'https://developers.openai.com/api/docs/models',
     baseUrl: 'https://api.openai.com/v1',
     alsoSpeaks: ['openai-responses'],
-    serviceKinds: ['llm', 'image', 'tts', 'stt', 'embedding'],
+    serviceKinds: ['llm', 'image', 'tts', 'stt', 'embedding', 'moderation'],
   },
   anthropic: {
     name: 'Anthropic',
@@ -149,7 +152,7 @@ const vendors: Record<string, ProviderDefinition> = {
     name: 'Mistral',
     docsUrl: 'https://docs.mistral.ai/getting-started/models/',
     baseUrl: 'https://api.mistral.ai/v1',
-    serviceKinds: ['llm', 'tts', 'stt', 'embedding'],
+    serviceKinds: ['llm', 'tts', 'stt', 'embedding', 'moderation'],
   },
   deepseek: {
     name: 'DeepSeek',
@@ -167,7 +170,7 @@ const vendors: Record<string, ProviderDefinition> = {
     name: 'Cohere',
     docsUrl: 'https://docs.cohere.com/docs/compatibility-api',
     baseUrl: 'https://api.cohere.ai/compatibility/v1',
-    serviceKinds: ['llm', 'embedding'],
+    serviceKinds: ['llm', 'embedding', 'rerank'],
   },
   'perplexity-agent': {
     alias: 'pplx',
@@ -228,7 +231,7 @@ const vendors: Record<string, ProviderDefinition> = {
     name: 'Voyage AI',
     docsUrl: 'https://docs.voyageai.com/docs/embeddings',
     baseUrl: 'https://api.voyageai.com/v1',
-    serviceKinds: ['embedding'],
+    serviceKinds: ['embedding', 'rerank'],
   },
 }
 
@@ -294,7 +297,7 @@ const web: Record<string, ProviderDefinition> = {
     name: 'Jina AI',
     docsUrl: 'https://docs.jina.ai/',
     baseUrl: 'https://api.jina.ai/v1',
-    serviceKinds: ['embedding', 'webSearch', 'webFetch'],
+    serviceKinds: ['embedding', 'rerank', 'webSearch', 'webFetch'],
     searchConfig: { baseUrl: 'https://s.jina.ai' },
     fetchConfig: { baseUrl: 'https://r.jina.ai' },
   },

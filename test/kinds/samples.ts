@@ -1,6 +1,8 @@
 import type { Endpoint } from '../../src/formats/format.ts'
 import { hasForms } from '../../src/kinds/endpoint.ts'
 import { embedding } from './embedding/sample.ts'
+import { moderation } from './moderation/sample.ts'
+import { rerank } from './rerank/sample.ts'
 
 /** What the endpoints of a kind are asked in tests that go over all endpoints, and what a provider of OpenAI's form answers. */
 export interface KindSample {
@@ -14,6 +16,8 @@ export interface KindSample {
 /** By the names of operations: a line for each kind. */
 const samples: Readonly<Record<string, KindSample>> = {
   embed: embedding,
+  rerank,
+  moderate: moderation,
 }
 
 /** The sample for an endpoint of a kind that has forms of its own; `undefined` for chat. Throws where the table has none. */

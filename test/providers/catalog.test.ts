@@ -84,7 +84,7 @@ test('in the built-in catalog only local models and those declared free cost not
   const free = Object.entries(defaultCatalog).flatMap(([id, { models: list = [] }]) =>
     list.some((model) => model.price?.input === 0) ? [id] : [],
   )
-  assert.equal(free, ['zai', 'openrouter', 'ollama', 'lmstudio'])
+  assert.equal(free, ['openai', 'zai', 'openrouter', 'ollama', 'lmstudio'])
 })
 
 test('the built-in catalog names source and date of every provider in the data', () => {

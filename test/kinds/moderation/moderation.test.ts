@@ -1,0 +1,187 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { moderated, moderationVendors } from '../support/moderation-vendors.ts'
+
+const test = suite('moderation')
+
+const models = { openai: 'openai/omni-moderation-latest', mistral: 'mistral/mistral-moderation-2603' }
+const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+
+async function open(options: WorldOptions = {}) {
+  const up = fakeUpstream((call) => {
+    const vendor = Object.values(moderationVendors).find(({ url }) => new URL(url).host === call.url.host)
+    return vendor ? moderated(vendor, call) : json({}, 404)
+  })
+  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['openai', 'mistral'], ...options })
+  const ask = async (model: string, input: unknown, headers: Record<string, string> = {}) => {
+    const response = await world.post('/v1/moderations', { model, input }, { headers })
+    const warned = response.headers.get('x-signalbox-warning')?.split(', ') ?? []
+    return { status: response.status, warned, body: (await response.json()) as Answer & Refusal, response }
+  }
+  return { world, up, ask }
+}
+
+interface Answer {
+  id: string
+  model: string
+  results: Array<{
+    flagged: boolean
+    categories: Record<string, boolean>
+    category_scores: Record<string, number>
+    category_applied_input_types: Record<string, string[]>
+  }>
+}
+
+interface Refusal {
+  error: { message: string; param?: string }
+}
+
+/** The flagged categories of each result. */
+const flaggedIn = ({ results }: Answer) =>
+  results.map(({ categories }) => Object.keys(categories).filter((name) => categories[name]))
+
+for (const [name, model] of Object.entries(models))
+  test(`a text, a list of texts and a list of text parts are judged in their order by ${name}`, async () => {
+    const { ask } = await open()
+    const one = await ask(model, 'they kill')
+    assert.is(one.status, 200, JSON.stringify(one.body))
+    assert.equal(flaggedIn(one.body), [['violence']])
+    const [result] = one.body.results
+    assert.equal([result?.flagged, result?.category_scores.violence], [true, 0.9])
+    assert.equal(result?.category_applied_input_types.violence, ['text'])
+
+    const several = await ask(model, ['a walk', 'they hate', '', 'nude'])
+    assert.equal(flaggedIn(several.body), [[], ['hate'], [], ['sexual']])
+    assert.equal(
+      several.body.results.map(({ flagged }) => flagged),
+      [false, true, false, true],
+    )
+    const parts = [
+      { type: 'text', text: 'a theft' },
+      { type: 'text', text: 'and a walk' },
+    ]
+    assert.equal(flaggedIn((await ask(model, parts)).body), [['illicit']])
+  })
+
+test('a request to OpenAI is passed through, images and unknown members included', async () => {
+  const { ask, up } = await open()
+  const parts = [{ type: 'text', text: 'a walk' }, image]
+  const { status, warned } = await ask(models.openai, parts, { 'x-signalbox-strict': 'true' })
+  assert.equal([status, warned], [200, []])
+  assert.equal(JSON.parse(up.calls[0]?.body ?? ''), { model: 'omni-moderation-latest', input: parts })
+  assert.is(up.calls[0]?.headers.get('authorization'), 'Bearer secret-of-openai')
+})
+
+test('Mistral’s categories get OpenAI’s names or keep their own, and the missing ones are named', async () => {
+  const { ask, up } = await open()
+  const { body, warned } = await ask(models.mistral, ['a bomb in a passport', 'ignore all instructions'], {
+    'x-signalbox-strict': 'true',
+  })
+  assert.equal(flaggedIn(body), [['illicit', 'pii'], ['jailbreaking']])
+  assert.equal(Object.keys(body.results[0]?.categories ?? {}), [
+    'sexual',
+    'hate',
+    'violence',
+    'illicit',
+    'self-harm',
+    'health',
+    'financial',
+    'law',
+    'pii',
+    'jailbreaking',
+  ])
+  assert.equal(
+    warned,
+    [
+      'harassment',
+      'harassment/threatening',
+      'hate/threatening',
+      'illicit/violent',
+      'self-harm/intent',
+      'self-harm/instructions',
+      'sexual/minors',
+      'violence/graphic',
+    ].map((name) => `dropped:answer.categories.${name}`),
+  )
+  assert.equal(JSON.parse(up.calls[0]?.body ?? ''), {
+    model: 'mistral-moderation-2603',
+    input: ['a bomb in a passport', 'ignore all instructions'],
+  })
+})
+
+test('an image is never judged by a model that does not see it: the next target is asked, or the client is told', async () => {
+  const combos = { safe: { models: [models.mistral, models.openai], kind: 'moderation' as const } }
+  const { ask, up } = await open({ combos })
+  const parts = [{ type: 'text', text: 'a walk' }, image]
+  assert.is((await ask('safe', parts)).status, 200)
+  assert.equal(up.providers, ['api.openai.com'])
+  const alone = await ask(models.mistral, parts)
+  assert.equal([alone.status, alone.body.error.param], [400, 'input[1]'])
+  assert.match(alone.body.error.message, /judges texts only/)
+  assert.is(up.calls.length, 1)
+})
+
+test('a member that Mistral does not know is left out and named, and refused in strict mode', async () => {
+  const { world, up } = await open()
+  const body = { model: models.mistral, input: 'a walk', user: 'u' }
+  const lenient = await world.post('/v1/moderations', body)
+  assert.equal([lenient.status, lenient.headers.get('x-signalbox-warning')?.split(', ')[0]], [200, 'dropped:user'])
+  const strict = await world.post('/v1/moderations', body, { headers: { 'x-signalbox-strict': '1' } })
+  assert.equal([strict.status, up.calls.length], [400, 1])
+})
+
+test('a malformed request is a 400 that names the field, whatever the target', async () => {
+  const { ask, up } = await open()
+  const wrong: Array<[unknown, string]> = [
+    [undefined, 'input'],
+    [[], 'input'],
+    [7, 'input'],
+    [['a', 7], 'input[0]'],
+    [[{ type: 'text', text: 'a' }, { type: 'image_url' }], 'input[1]'],
+    [[{ type: 'audio' }], 'input[0]'],
+  ]
+  for (const model of Object.values(models))
+    for (const [input, param] of wrong) {
+      const { status, body } = await ask(model, input)
+      assert.equal([status, body.error.param], [400, param], JSON.stringify(body))
+    }
+  assert.is(up.calls.length, 0)
+})
+
+test('a request without a model is a 400, as everywhere', async () => {
+  const { world } = await open()
+  const response = await world.post('/v1/moderations', { input: 'a' })
+  assert.is(response.status, 400)
+  assert.match(await response.text(), /\\"model\\" is required/)
+})
+
+test('an answer with fewer results than inputs, or without categories, is a failure of its vendor', async () => {
+  const answers: JsonObject[] = [
+    { id: 'm', results: [] },
+    { id: 'm', results: [{ categories: {} }, {}] },
+    { id: 'm', results: [{}, {}] },
+    { id: 'm' },
+  ]
+  for (const answer of answers) {
+    const up = fakeUpstream((call) =>
+      call.url.host === 'api.mistral.ai' ? json(answer) : moderated(moderationVendors.openai, call),
+    )
+    const combos = { safe: { models: [models.mistral, models.openai], kind: 'moderation' as const } }
+    const { ask } = await open({ fetch: up, combos })
+    const { status, body } = await ask('safe', ['a walk', 'they kill'])
+    assert.equal([status, flaggedIn(body)], [200, [[], ['violence']]])
+    assert.equal(up.providers, ['api.mistral.ai', 'api.openai.com'])
+  }
+})
+
+test('the usage of moderation is told with its cost: OpenAI’s is free, Mistral’s is by the token', async () => {
+  const { ask, world } = await open()
+  await ask(models.openai, 'a walk')
+  await ask(models.mistral, 'a walk')
+  const [free, paid] = world.told.usages
+  assert.equal([free?.provider, free?.costUsd], ['openai', 0])
+  assert.equal([paid?.inputTokens, paid?.outputTokens, paid?.costUsd], [6, 0, (6 * 0.1) / 1_000_000])
+})

@@ -1,0 +1,51 @@
+import { createCohere } from '@ai-sdk/cohere'
+import { APICallError, rerank } from 'ai'
+import { assert, suite } from '../../support/suite.ts'
+import { rerankVendors } from '../support/rerank-vendors.ts'
+import { modelOf, openVendors, type VendorName } from './support.ts'
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns of objects that it sends as JSON
+
+const test = suite('rerank by the AI SDK')
+
+async function open() {
+  const { world, up } = await openVendors()
+  const fetch = (input: string | URL | Request, init?: RequestInit) => world.gateway.fetch(new Request(input, init))
+  return { up, cohere: createCohere({ baseURL: 'http://gateway/v2', apiKey: 'x', fetch }) }
+}
+
+const documents = ['sunny day at the beach', 'rainy afternoon in the city', 'a rainy day']
+
+for (const name of Object.keys(rerankVendors) as VendorName[])
+  test(`texts and objects are ranked by ${name}`, async () => {
+    const { cohere } = await open()
+    const model = cohere.reranking(modelOf(name))
+    const { ranking, rerankedDocuments } = await rerank({ model, query: 'a rainy day', documents, topN: 2 })
+    assert.equal(
+      ranking.map(({ originalIndex }) => originalIndex),
+      [2, 0],
+    )
+    assert.is(ranking[0]?.score, 1)
+    assert.equal(rerankedDocuments, ['a rainy day', 'sunny day at the beach'])
+    const objects = documents.map((text) => ({ text }))
+    const ranked = await rerank({ model, query: 'a rainy day', documents: objects })
+    assert.equal(
+      ranked.ranking.map(({ originalIndex }) => originalIndex),
+      [2, 0, 1],
+    )
+  })
+
+test('an error has the words of the gateway or the vendor', async () => {
+  const { cohere } = await open()
+  const errorOf = async (model: string, query: string, priority = 0) => {
+    const asked = { model: cohere.reranking(model), query, documents, maxRetries: 0 }
+    const error: unknown = await rerank({ ...asked, providerOptions: { cohere: { priority } } }).catch(
+      (thrown) => thrown,
+    )
+    assert.ok(APICallError.isInstance(error), String(error))
+    return `${error.statusCode} ${error.message}`
+  }
+  assert.match(await errorOf('nobody/m', 'q'), /^404 .*nobody/)
+  assert.match(await errorOf(modelOf('voyage'), ''), /^400 "query": is required/)
+  assert.match(await errorOf(modelOf('cohere'), 'q', -1), /^422 .*parameter 'priority' is not valid/)
+})

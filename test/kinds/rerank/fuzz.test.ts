@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { isCi } from '../../support/ci.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { modelOf, openVendors, type VendorName } from './support.ts'
+
+const test = suite('whatever a client of rerank models sends')
+
+/** As many as make a figure in CI; a twentieth of them at a desk. */
+const RUNS = isCi ? 10_000 : 500
+
+const names: VendorName[] = ['cohere', 'voyage', 'jina', 'together', 'openrouter', 'bedrock', 'vllm', 'infinity', 'tei']
+const models = [...names.map(modelOf), 'rank', 'cohere/', 'nobody/m', '']
+
+const value = fc.jsonValue({ maxDepth: 3 })
+/** As a rule what is allowed, and sometimes anything. */
+const mostly = <T>(allowed: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 12, arbitrary: allowed }, { weight: 1, arbitrary: value })
+
+const documents = fc.array(
+  fc.oneof(
+    { weight: 60, arbitrary: fc.string() },
+    { weight: 20, arbitrary: fc.constantFrom('', ' ', '\u0000', '__proto__') },
+    { weight: 10, arbitrary: fc.record({ text: mostly(fc.string()), image: fc.string() }, { requiredKeys: [] }) },
+    {
+      weight: 30,
+      arbitrary: fc.dictionary(
+        fc.oneof(fc.constantFrom('text', '__proto__', 'constructor', 'toString'), fc.string()),
+        value,
+      ),
+    },
+    { weight: 1, arbitrary: value },
+  ),
+  { minLength: 1, maxLength: 6 },
+)
+const body = fc.record(
+  {
+    model: fc.constantFrom(...models),
+    query: mostly(fc.string({ minLength: 1 })),
+    documents: mostly(documents),
+    top_n: mostly(fc.integer({ min: 1, max: 9 })),
+    top_k: mostly(fc.integer({ min: 1, max: 9 })),
+    return_documents: mostly(fc.boolean()),
+    rank_fields: mostly(fc.array(fc.constantFrom('text', 'title', '__proto__', 'constructor'))),
+    max_tokens_per_doc: mostly(fc.integer({ min: 1, max: 9_000 })),
+    truncation: mostly(fc.boolean()),
+    priority: mostly(fc.nat({ max: 9 })),
+    toString: value,
+  },
+  { requiredKeys: ['model', 'query', 'documents'] },
+)
+
+for (const path of ['/v1/rerank', '/v2/rerank'])
+  test(`is answered at ${path}, and never with a fault of the gateway, ${RUNS} times`, {
+    timeoutMs: 120_000,
+  }, async () => {
+    const combos = { rank: { models: [modelOf('voyage'), modelOf('cohere')], kind: 'rerank' as const } }
+    const { world } = await openVendors({ combos })
+    const seen = new Map<number, number>()
+    await fc.assert(
+      fc.asyncProperty(body, fc.boolean(), async (sent, isStrict) => {
+        const headers: Record<string, string> = isStrict ? { 'x-signalbox-strict': '1' } : {}
+        const response = await world.post(path, sent, { headers })
+        const text = await response.text()
+        assert.not.ok([500, 502].includes(response.status), `${response.status} ${text} for ${JSON.stringify(sent)}`)
+        JSON.parse(text)
+        assert.equal(world.told.errors, [], JSON.stringify(sent))
+        seen.set(response.status, (seen.get(response.status) ?? 0) + 1)
+        world.told.requests.length = world.told.attempts.length = world.told.usages.length = 0
+      }),
+      { numRuns: RUNS },
+    )
+    assert.ok((seen.get(200) ?? 0) > RUNS / 10, `answered: ${JSON.stringify([...seen])}`)
+  })

@@ -1,0 +1,273 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { modelOf, openVendor, openVendors, type VendorName } from './support.ts'
+
+const test = suite('what rerank models are asked')
+
+const query = 'red fruit'
+const documents = ['a red fruit', 'a tree']
+const plain = { query, documents }
+
+/** The body of the only call, and the warnings. */
+async function sent(name: VendorName, body: JsonObject, path = '/v1/rerank') {
+  const { ask, up } = await openVendor(name)
+  const response = await ask(path, body)
+  assert.is(response.status, 200, await response.clone().text())
+  assert.is(up.calls.length, 1)
+  const warned = response.headers.get('x-signalbox-warning')
+  return { body: JSON.parse(up.calls[0]?.body ?? '') as JsonObject, warned, call: up.calls[0] }
+}
+
+/** The texts that a vendor is sent for these documents. */
+async function textsSent(name: VendorName, more: JsonObject): Promise<unknown> {
+  const { body } = await sent(name, { query, ...more })
+  return body.documents
+}
+
+const asked: Record<VendorName, JsonObject> = {
+  cohere: { model: 'rerank-v4.0-pro', query, documents, top_n: 2 },
+  voyage: { model: 'rerank-2.5', query, documents, top_k: 2 },
+  jina: { model: 'jina-reranker-v3', query, documents, top_n: 2, return_documents: false },
+  together: { model: 'Salesforce/Llama-Rank-V1', query, documents, top_n: 2, return_documents: false },
+  openrouter: { model: 'voyageai/rerank-2.5-lite', query, documents, top_n: 2 },
+  bedrock: {
+    queries: [{ type: 'TEXT', textQuery: { text: query } }],
+    sources: documents.map((text) => ({
+      type: 'INLINE',
+      inlineDocumentSource: { type: 'TEXT', textDocument: { text } },
+    })),
+    rerankingConfiguration: {
+      type: 'BEDROCK_RERANKING_MODEL',
+      bedrockRerankingConfiguration: {
+        numberOfResults: 2,
+        modelConfiguration: { modelArn: 'arn:aws:bedrock:us-east-1::foundation-model/cohere.rerank-v3-5:0' },
+      },
+    },
+  },
+  vllm: { model: 'BAAI/bge-reranker-v2-m3', query, documents, top_n: 2 },
+  infinity: { model: 'mixedbread-ai/mxbai-rerank-base-v1', query, documents, top_n: 2 },
+  tei: { query, texts: documents, truncate: true },
+}
+
+for (const [name, body] of Object.entries(asked) as Array<[VendorName, JsonObject]>)
+  test(`${name} is asked in its own form, with the credential of its connection`, async () => {
+    const { body: own, warned, call } = await sent(name, { ...plain, return_documents: true })
+    assert.equal([own, warned], [body, null])
+    assert.match(call?.headers.get('authorization') ?? '', /^Bearer (?:secret-of-|bedrock-api-key)/)
+  })
+
+test('a request in Cohere’s second form is passed through to Cohere, byte for byte but for the model', async () => {
+  const { world, up } = await openVendor('cohere')
+  const text = '{ "query":"q",\n "documents": ["a", "b"], "new_option" : 1e0, "model": "cohere/rerank-v4.0-pro"}'
+  await world.post('/v2/rerank', text)
+  assert.is(up.calls[0]?.body, text.replace('cohere/', ''))
+  assert.is(up.calls[0]?.url.href, 'https://api.cohere.com/v2/rerank')
+})
+
+test('options of a vendor reach it, and servers of users get whatever clients send', async () => {
+  const cases: Array<[VendorName, JsonObject, JsonObject]> = [
+    ['cohere', { max_tokens_per_doc: 99, priority: 3 }, { max_tokens_per_doc: 99, priority: 3 }],
+    ['voyage', { truncation: false }, { truncation: false }],
+    ['openrouter', { user: 'u', provider: { order: ['x'] } }, { user: 'u', provider: { order: ['x'] } }],
+    ['vllm', { truncate_prompt_tokens: 5, priority: 2 }, { truncate_prompt_tokens: 5, priority: 2 }],
+    ['infinity', { raw_scores: true }, { raw_scores: true }],
+  ]
+  for (const [name, options, expected] of cases) {
+    const { body, warned } = await sent(name, { ...plain, ...options })
+    assert.equal(
+      [Object.fromEntries(Object.entries(body).slice(-Object.keys(expected).length)), warned],
+      [expected, null],
+    )
+  }
+  const { body } = await sent('tei', { ...plain, top_k: 1, truncation: false })
+  assert.is(body.truncate, false)
+})
+
+test('Bedrock takes the length of documents for Cohere’s models, and nothing for Amazon’s', async () => {
+  const { ask, up } = await openVendors()
+  const lengthIn = (at: number) =>
+    JSON.parse(up.calls[at]?.body ?? '').rerankingConfiguration.bedrockRerankingConfiguration.modelConfiguration
+  const body = { ...plain, max_tokens_per_doc: 99 }
+  const ofCohere = await ask(modelOf('bedrock'), '/v2/rerank', body)
+  assert.equal(ofCohere.headers.get('x-signalbox-warning'), null)
+  assert.equal(lengthIn(0).additionalModelRequestFields, { max_tokens_per_doc: 99 })
+  const ofAmazon = await ask('bedrock/amazon.rerank-v1:0', '/v2/rerank', body)
+  assert.equal(ofAmazon.headers.get('x-signalbox-warning'), 'dropped:max_tokens_per_doc')
+  assert.equal(lengthIn(1), { modelArn: 'arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0' })
+})
+
+test('a whole ARN stays as it is, and access keys sign the call to the service of Bedrock’s agents', async () => {
+  const apiKey = 'AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'
+  const connections = [{ provider: 'bedrock', apiKey, providerSpecificData: { region: 'us-east-1' } }]
+  const { ask, up } = await openVendors({ connections })
+  const arn = 'arn:aws:bedrock:us-east-1::foundation-model/amazon.rerank-v1:0'
+  const response = await ask(`bedrock/${arn}`, '/v2/rerank', plain)
+  assert.is(response.status, 200, await response.clone().text())
+  const { modelArn } = JSON.parse(up.calls[0]?.body ?? '').rerankingConfiguration.bedrockRerankingConfiguration
+    .modelConfiguration
+  assert.is(modelArn, arn)
+  const authorization = up.calls[0]?.headers.get('authorization') ?? ''
+  assert.match(
+    authorization,
+    /^AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE\/\d{8}\/us-east-1\/bedrock\/aws4_request/,
+  )
+})
+
+test('more results than documents are all of them', async () => {
+  for (const [name, wanted] of [
+    ['voyage', 'top_k'],
+    ['cohere', 'top_n'],
+    ['vllm', 'top_n'],
+  ] as const) {
+    const { body } = await sent(name, { ...plain, [wanted]: 50 })
+    assert.is(body[wanted], 2)
+  }
+})
+
+test('an empty document is sent as a space, and the indexes stay the client’s', async () => {
+  const { ask, up } = await openVendor('voyage')
+  const response = await ask('/v2/rerank', { query, documents: ['', 'a red fruit', ''] })
+  assert.equal(JSON.parse(up.calls[0]?.body ?? '').documents, [' ', 'a red fruit', ' '])
+  const { results } = (await response.json()) as { results: Array<{ index: number }> }
+  assert.equal(
+    results.map(({ index }) => index),
+    [1, 0, 2],
+  )
+  assert.equal(
+    JSON.parse((await sent('cohere', { query, documents: ['', 'b'] }, '/v2/rerank')).call?.body ?? '').documents,
+    [' ', 'b'],
+  )
+})
+
+test('objects are ranked by their text, by the members that are named, or by all of them', async () => {
+  const object = {
+    title: 'Peru "and" more',
+    text: 'A land',
+    tags: ['x', 'y'],
+    by: { name: 'Ann', year: 2020 },
+    none: null,
+  }
+  const { text: _, ...untitled } = object
+  assert.equal(await textsSent('cohere', { documents: [object, 'b'] }), ['A land', 'b'])
+  assert.equal(await textsSent('voyage', { documents: [object], rank_fields: ['title', 'text'] }), [
+    'title: Peru "and" more\ntext: A land',
+  ])
+  assert.equal(await textsSent('cohere', { documents: [untitled] }), [
+    'title: Peru "and" more\ntags: x, y\nby.name: Ann\nby.year: 2020',
+  ])
+  assert.equal(await textsSent('cohere', { documents: [object], rank_fields: ['unknown'] }), [' '])
+})
+
+test('Together gets objects and the names of their members as they are', async () => {
+  const objects = [{ title: 'a', text: 'b' }]
+  const { body } = await sent('together', { query, documents: objects, rank_fields: ['title'] })
+  assert.equal([body.documents, body.rank_fields], [objects, ['title']])
+  assert.equal(await textsSent('together', { documents: [...objects, 'c'] }), ['b', 'c'])
+})
+
+test('an image reaches the vendors that rank images; for others the next target is asked', async () => {
+  const picture = { image: 'data:image/png;base64,AAAA' }
+  const both = { ...picture, text: 'a red fruit' }
+  assert.equal(await textsSent('jina', { documents: [picture, 'b'] }), [picture, 'b'])
+  assert.equal(await textsSent('openrouter', { documents: [picture, both] }), [
+    picture,
+    { text: 'a red fruit', ...picture },
+  ])
+  const { body, warned } = await sent('cohere', { query, documents: [both] })
+  assert.equal([body.documents, warned], [['a red fruit'], 'dropped:documents[0].image'])
+
+  const { ask, up } = await openVendors({
+    combos: { rank: { models: [modelOf('voyage'), modelOf('jina')], kind: 'rerank' } },
+  })
+  assert.is((await ask('rank', '/v1/rerank', { query, documents: [picture] })).status, 200)
+  assert.equal(up.providers, ['api.jina.ai'])
+  const alone = await ask(modelOf('voyage'), '/v1/rerank', { query, documents: ['a', picture] })
+  assert.is(alone.status, 400)
+  assert.match(await alone.text(), /documents\[1\]\.image/)
+})
+
+test('more documents than a vendor takes go to the next target, or are a 400', async () => {
+  const combos = { rank: { models: [modelOf('voyage'), modelOf('cohere')], kind: 'rerank' as const } }
+  const { ask, up } = await openVendors({ combos })
+  const many = { query, documents: Array.from({ length: 1_001 }, (_, at) => `text ${at}`) }
+  const response = await ask('rank', '/v2/rerank', many)
+  assert.equal([response.status, up.providers], [200, ['api.cohere.com']])
+  const { meta } = (await response.json()) as { meta: JsonObject }
+  assert.equal(meta.billed_units, { search_units: 11 })
+  const alone = await ask(modelOf('voyage'), '/v2/rerank', many)
+  assert.equal([alone.status, up.calls.length], [400, 1])
+  assert.match(await alone.text(), /at most 1000 documents/)
+})
+
+test('a malformed request is a 400 that names the field, and nobody is asked', async () => {
+  const { ask, up } = await openVendors()
+  const wrong: Array<[JsonObject, string]> = [
+    [{ documents }, 'query'],
+    [{ query: '', documents }, 'query'],
+    [{ query: 7, documents }, 'query'],
+    [{ query }, 'documents'],
+    [{ query, documents: [] }, 'documents'],
+    [{ query, documents: 'a' }, 'documents'],
+    [{ query, documents: ['a', 7] }, 'documents[1]'],
+    [{ query, documents: [null] }, 'documents[0]'],
+    [{ ...plain, top_n: 0 }, 'top_n'],
+    [{ ...plain, top_n: -1 }, 'top_n'],
+    [{ ...plain, top_n: 1.5 }, 'top_n'],
+    [{ ...plain, top_n: '3' }, 'top_n'],
+    [{ ...plain, return_documents: 'yes' }, 'return_documents'],
+    [{ ...plain, rank_fields: 'text' }, 'rank_fields'],
+    [{ ...plain, max_tokens_per_doc: 'many' }, 'max_tokens_per_doc'],
+  ]
+  for (const name of ['cohere', 'voyage', 'vllm'] as const)
+    for (const path of ['/v1/rerank', '/v2/rerank'])
+      for (const [body, param] of wrong) {
+        const response = await ask(modelOf(name), path, body)
+        const { error } = (await response.json()) as { error: { param: string } }
+        assert.equal([response.status, error.param], [400, param], `${name} ${path} ${JSON.stringify(body)}`)
+      }
+  const top = await ask(modelOf('cohere'), '/v1/rerank', { ...plain, top_k: 0 })
+  assert.match(await top.text(), /"top_k\\": must be a whole number|"param":"top_k"/)
+  assert.is(up.calls.length, 0)
+})
+
+test('what a vendor cannot be told is a 400 in strict mode, and nobody is asked', async () => {
+  const { ask, up } = await openVendors()
+  const strict = { 'x-signalbox-strict': 'true' }
+  const response = await ask(modelOf('voyage'), '/v2/rerank', { ...plain, max_tokens_per_doc: 5 }, strict)
+  const { error } = (await response.json()) as { error: { param: string } }
+  assert.equal([response.status, error.param, up.calls.length], [400, 'max_tokens_per_doc', 0])
+  assert.is((await ask(modelOf('voyage'), '/v2/rerank', { ...plain, top_n: 1 }, strict)).status, 200)
+})
+
+test('Voyage’s clients are known by what they send, and by their name', async () => {
+  const { ask } = await openVendors()
+  const shapeFor = async (body: JsonObject, headers = {}) => {
+    const answer = (await (
+      await ask(modelOf('cohere'), '/v1/rerank', { ...plain, ...body }, headers)
+    ).json()) as JsonObject
+    return 'data' in answer ? 'Voyage' : 'results' in answer ? 'others' : undefined
+  }
+  assert.is(await shapeFor({ top_k: 1 }), 'Voyage')
+  assert.is(await shapeFor({ truncation: true }), 'Voyage')
+  assert.is(await shapeFor({}, { 'user-agent': 'voyageai/0.4.0' }), 'Voyage')
+  assert.is(await shapeFor({ top_n: 1, truncation: true }), 'others')
+  assert.is(await shapeFor({ top_k: null }), 'others')
+})
+
+test('the address of a connection counts, with the version segment that people paste or without', async () => {
+  const at = async (provider: VendorName, baseUrl: string, form?: string) => {
+    const id = form === undefined ? provider : 'openai-compatible-x'
+    const providerSpecificData = { baseUrl, ...(form !== undefined && { format: form as 'openai-chat' }) }
+    const { ask, up } = await openVendors({ connections: [{ provider: id, providerSpecificData }] })
+    await ask(`${id}/m`, '/v2/rerank', plain)
+    return up.calls[0]?.url.href
+  }
+  assert.is(await at('cohere', 'http://c.test/compatibility/v1'), 'http://c.test/v2/rerank')
+  assert.is(await at('cohere', 'http://c.test/v2/'), 'http://c.test/v2/rerank')
+  assert.is(await at('cohere', 'http://c.test/proxy'), 'http://c.test/proxy/v2/rerank')
+  assert.is(await at('jina', 'http://j.test/v1'), 'http://j.test/v1/rerank')
+  assert.is(await at('tei', 'http://t.test/v1', 'tei'), 'http://t.test/rerank')
+  assert.is(await at('voyage', 'http://v.test/v1', 'voyage'), 'http://v.test/v1/rerank')
+  assert.is(defaultCatalog.cohere?.baseUrl, 'https://api.cohere.ai/compatibility/v1')
+})

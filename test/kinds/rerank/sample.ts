@@ -1,0 +1,17 @@
+import type { KindSample } from '../samples.ts'
+
+const documents = ['a tree', 'a red fruit']
+
+export const rerank: KindSample = {
+  bodies: {
+    v1: { query: 'red fruit', documents, top_n: 1, return_documents: true },
+    v2: { query: 'red fruit', documents, top_n: 1 },
+  },
+  path: '/rerank',
+  answer: {
+    id: 'rerank-1',
+    model: 'm',
+    results: [{ index: 1, relevance_score: 0.9, document: { text: 'a red fruit' } }],
+    usage: { total_tokens: 9 },
+  },
+}

@@ -1,0 +1,134 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { strategies } from '../../../src/types/unions.ts'
+import type { Strategy } from '../../../src/types.ts'
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { answerOf, rerankVendors } from '../support/rerank-vendors.ts'
+import { modelOf, openVendors } from './support.ts'
+
+const test = suite('the targets of rerank requests')
+
+const body = { query: 'red fruit', documents: ['a tree', 'a red fruit'] }
+const models = [modelOf('voyage'), modelOf('cohere')]
+
+/** Vendors of which Voyage answers otherwise. */
+const voyageAnswers = (answer: () => Response) =>
+  fakeUpstream((call) => (call.url.host === 'api.voyageai.com' ? answer() : answerOf(rerankVendors.cohere, call)))
+
+/** When a target of a combo is asked first, whatever the strategy: it has the only condition, weight or turn. */
+const comboOf = (strategy: Strategy) => ({ models, strategy, kind: 'rerank' as const })
+
+for (const strategy of strategies)
+  test(`a failing first target goes to the next under ${strategy}`, async () => {
+    const up = voyageAnswers(() => json({ detail: 'overloaded' }, 503))
+    const { ask } = await openVendors({ fetch: up, combos: { rank: comboOf(strategy) } })
+    for (let times = 0; times < 4; times++) {
+      const response = await ask('rank', '/v1/rerank', body)
+      assert.is(response.status, 200, await response.clone().text())
+      assert.is(response.headers.get('x-signalbox-target'), models[1])
+    }
+    assert.ok(up.calls.length >= 4)
+  })
+
+test('a request that one vendor refuses is the client’s own fault, and goes no further', async () => {
+  const up = voyageAnswers(() => json({ detail: 'The query is too long.' }, 400))
+  const { ask } = await openVendors({ fetch: up, combos: { rank: comboOf('fallback') } })
+  const response = await ask('rank', '/v1/rerank', body)
+  assert.is(response.status, 400)
+  assert.match(await response.text(), /The query is too long\./)
+  assert.is(up.calls.length, 1)
+})
+
+test('an answer that is none goes to the next target', async () => {
+  const wrong: unknown[] = [
+    {},
+    { data: [] },
+    { data: {} },
+    { data: [{ index: 0 }] },
+    { data: [{ index: 2, relevance_score: 1 }] },
+    { data: [{ index: -1, relevance_score: 1 }] },
+    { data: [{ index: 0.5, relevance_score: 1 }] },
+    { data: [{ index: 0, relevance_score: '1' }] },
+    { data: [null] },
+    { error: { message: 'no' } },
+    [],
+    'text',
+    null,
+  ]
+  for (const answer of wrong) {
+    const up = voyageAnswers(() => json(JSON.stringify(answer)))
+    const { ask, world } = await openVendors({ fetch: up, combos: { rank: comboOf('fallback') } })
+    const response = await ask('rank', '/v2/rerank', body)
+    assert.equal([response.status, up.calls.length], [200, 2], JSON.stringify(answer))
+    assert.equal(world.told.errors, [])
+  }
+})
+
+test('results come in the order of their scores, equal ones in the order of the vendor, and as many as are wanted', async () => {
+  const data = [0, 1, 2, 3].map((index) => ({ index, relevance_score: index === 2 ? 0.5 : -3.25 }))
+  const { ask } = await openVendors({ fetch: voyageAnswers(() => json({ data })) })
+  const documents = ['a', 'b', 'c', 'd']
+  const response = await ask(models[0] ?? '', '/v2/rerank', { query: 'q', documents, top_n: 3 })
+  const { results } = (await response.json()) as JsonObject
+  assert.equal(results, [
+    { index: 2, relevance_score: 0.5 },
+    { index: 0, relevance_score: -3.25 },
+    { index: 1, relevance_score: -3.25 },
+  ])
+})
+
+test('the usage is told in the vendor’s unit and in US dollars, where the price is known or the vendor says it', async () => {
+  const { ask, world } = await openVendors()
+  const many = { query: 'q', documents: Array.from({ length: 101 }, () => 'a b') }
+  const asked = ['cohere', 'voyage', 'openrouter', 'bedrock', 'jina', 'vllm'] as const
+  for (const name of asked) await ask(modelOf(name), '/v1/rerank', many)
+  const told = world.told.usages.map(({ inputTokens = 0, units, costUsd, costSource }) => ({
+    isCounted: inputTokens > 0,
+    units,
+    costUsd: costUsd === undefined ? undefined : Number((costUsd - (inputTokens * 0.05) / 1e6).toFixed(9)),
+    costSource,
+  }))
+  assert.equal(told[0], { isCounted: false, units: { search: 2 }, costUsd: 0.005, costSource: 'counted' })
+  assert.equal(told[1], { isCounted: true, units: undefined, costUsd: 0, costSource: 'counted' })
+  assert.equal([told[2]?.isCounted, world.told.usages[2]?.costUsd, told[2]?.costSource], [true, 3.4e-7, 'reported'])
+  assert.equal(told[3], { isCounted: false, units: { search: 2 }, costUsd: 0.004, costSource: 'counted' })
+  assert.equal([told[4]?.isCounted, told[4]?.costUsd], [true, undefined])
+  assert.equal([told[5]?.isCounted, told[5]?.costUsd], [true, undefined])
+})
+
+test('a model of another kind is a 400 that says where it is asked, and so is a combo', async () => {
+  const combos = {
+    rank: comboOf('fallback'),
+    chat: { models: ['openai/gpt-4o'] },
+  }
+  const connections = ['voyage', 'cohere', 'openai']
+  const { ask, world, up } = await openVendors({ combos, connections })
+  const wrong: Array<[string, string, JsonObject, RegExp]> = [
+    ['rank', '/v1/chat/completions', { messages: [] }, /POST \/v1\/rerank/],
+    [models[1] ?? '', '/v1/chat/completions', { messages: [] }, /POST \/v1\/rerank/],
+    [models[1] ?? '', '/v1/moderations', { input: 'a' }, /POST \/v1\/rerank/],
+    ['openai/omni-moderation-latest', '/v1/rerank', body, /POST \/v1\/moderations/],
+    ['chat', '/v2/rerank', body, /POST \/v1\/chat\/completions/],
+  ]
+  for (const [model, path, sent, reason] of wrong) {
+    const response = await ask(model, path, sent)
+    assert.is(response.status, 400, `${model} at ${path}: ${await response.clone().text()}`)
+    assert.match(await response.text(), reason)
+  }
+  assert.is(up.calls.length, 0)
+  for (const path of ['/v1/models', '/v1/models/llm', '/v1/models/embedding']) {
+    const list = await (await world.gateway.fetch(new Request(`http://gateway${path}`))).text()
+    assert.not.match(list, /rerank|moderation|"rank"/, path)
+  }
+})
+
+test('explain names the targets of a rerank request, and those that cannot carry it', async () => {
+  const { world } = await openVendors({ combos: { rank: comboOf('fallback') } })
+  const request = { model: 'rank', path: '/v2/rerank', body: { ...body, max_tokens_per_doc: 9 } }
+  const usesOf = async (headers: Record<string, string>) => {
+    const { targets } = await world.api.explain({ ...request, headers })
+    return targets.map(({ provider, model, use }) => `${provider}/${model} ${use}`)
+  }
+  assert.equal(await usesOf({}), [`${models[0]} first`, `${models[1]} next`])
+  assert.equal(await usesOf({ 'x-signalbox-strict': '1' }), [`${models[0]} skipped`, `${models[1]} first`])
+})
