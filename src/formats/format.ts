@@ -295,7 +295,7 @@ export const outputLimitIn = (...names: readonly [string, ...string[]]): OutputL
 /** The highest of the limits that are given; `undefined` if there is none, or one of them limits nothing: some servers read -1 so. */
 export function highestLimit(limits: readonly unknown[]): number | undefined {
   const given = limits.filter((limit) => (limit ?? null) !== null)
-  const numbers = given.filter((limit) => typeof limit === 'number' && limit > 0 && Number.isFinite(limit))
+  const numbers = given.filter((limit) => typeof limit === 'number' && limit >= 1 && Number.isFinite(limit))
   return given.length > 0 && numbers.length === given.length ? Math.max(...(numbers as number[])) : undefined // filtered
 }
 
