@@ -163,7 +163,7 @@ export function createGatewayWith(
   })
   const gate = once(async () => {
     const [{ createGate }, opened] = await Promise.all([import('./gate/gate.ts'), ledger()])
-    return createGate({ ledger: opened, clock })
+    return createGate({ ledger: opened, clock, catalog })
   })
   const bodyTime = { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd }
   const pipeline = createPipeline({

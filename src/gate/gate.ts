@@ -1,9 +1,11 @@
 import type { Reply } from '../lib/exchange.ts'
 import type { Ledger, LimitedScope } from '../limits/ledger.ts'
 import type { ServedRequest } from '../pipeline/steps.ts'
+import { accessOf } from '../routing/allowed-models.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { StoredSettings } from '../store/settings.ts'
-import type { Clock } from '../types.ts'
+import type { Catalog, Clock } from '../types.ts'
+import { withinAccess } from './access.ts'
 import { GatedRequest } from './gated-request.ts'
 
 /** Holds requests to what their keys may use. */
@@ -12,16 +14,27 @@ export interface Gate {
   around(request: ServedRequest, settings: StoredSettings, next: () => Promise<Reply>): Promise<Reply>
 }
 
-export function createGate({ ledger, clock }: { ledger: Ledger; clock: Clock }): Gate {
+export function createGate({ ledger, clock, catalog }: { ledger: Ledger; clock: Clock; catalog: Catalog }): Gate {
+  /** Serves a request within the limits that hold for it. */
+  async function withinLimits(
+    request: ServedRequest,
+    rules: StoredSettings,
+    next: () => Promise<Reply>,
+  ): Promise<Reply> {
+    const { key } = request
+    const scopes = scopesOf(key, rules)
+    if (scopes.length === 0) return next()
+    const holders = { key: key?.name, group: key?.group?.name }
+    const gated = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
+    request.log.aroundAttempt.push((attempt, make) => gated.attempt(attempt, make))
+    return gated.replied(await next())
+  }
+
   return {
-    async around(request, rules, next) {
-      const { key } = request
-      const scopes = scopesOf(key, rules)
-      if (scopes.length === 0) return next()
-      const holders = { key: key?.name, group: key?.group?.name }
-      const gated = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
-      request.log.aroundAttempt.push((attempt, make) => gated.attempt(attempt, make))
-      return gated.replied(await next())
+    around(request, rules, next) {
+      const access = accessOf(request.key, catalog)
+      const serve = () => withinLimits(request, rules, next)
+      return access ? withinAccess(request, access, serve) : serve()
     },
   }
 }

@@ -1,0 +1,38 @@
+import { gatewayError, isGatewayError } from '../errors.ts'
+import type { Reply } from '../lib/exchange.ts'
+import type { ServedRequest } from '../pipeline/steps.ts'
+import type { Access } from '../routing/allowed-models.ts'
+
+/**
+ * Serves a request by the targets that its key may use. Rejects with `MODEL_NOT_ALLOWED` where there are none, and when the key may not ask for
+ * models of the endpoint's kind.
+ */
+export async function withinAccess(
+  { key, endpoint, log }: ServedRequest,
+  access: Access,
+  serve: () => Promise<Reply>,
+): Promise<Reply> {
+  const whose = `The API key "${key?.name}"`
+  const { kind } = endpoint.operation
+  if (!access.allowsKind(kind))
+    throw gatewayError('MODEL_NOT_ALLOWED', {
+      message: `${whose} may not use models of the kind "${kind}". Ask the operator of this gateway for a key that may.`,
+    })
+  log.targetRule = ({ call: { model } }, target) =>
+    access.allowsTarget(model, target)
+      ? undefined
+      : gatewayError('MODEL_NOT_ALLOWED', {
+          message: `${whose} may not use the model "${model}". GET /v1/models lists those that it may use; ask the operator of this gateway for others.`,
+        })
+  try {
+    return await serve()
+  } catch (thrown) {
+    if (!isGatewayError(thrown, 'MODEL_NOT_FOUND')) throw thrown
+    const { status, headers } = thrown // its message may name models that look alike, which the key need not know of
+    throw gatewayError('MODEL_NOT_FOUND', {
+      status,
+      headers,
+      message: `There is no such model, or the API key "${key?.name}" may not use it. GET /v1/models lists those that it may use.`,
+    })
+  }
+}

@@ -1,0 +1,109 @@
+import { assert, suite } from '../support/suite.ts'
+import { type GateOptions, messages, openGate, refusal } from './support/world.ts'
+
+const test = suite('ways around the models that a key may use')
+
+const combos = { mixed: ['two/m', 'one/m'], others: ['two/m', 'claude/c'], outer: ['others'], listed: ['two/m'] }
+const aliases = { nick: 'two/m', good: 'one/m' }
+const open = (options: GateOptions = {}) => openGate({ models: ['one/*', 'listed'], combos, aliases, ...options })
+
+const chat = { model: 'one/m', messages }
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+
+/** Requests for what the key may not use: path and body, and the status where it is not 403. */
+const ways: Record<string, [path: string, body: unknown, status?: number]> = {
+  'by its own name': ['/v1/chat/completions', { ...chat, model: 'two/m' }],
+  'by an alias': ['/v1/chat/completions', { ...chat, model: 'nick' }],
+  'by a combo': ['/v1/chat/completions', { ...chat, model: 'others' }],
+  'by a combo in a combo': ['/v1/chat/completions', { ...chat, model: 'outer' }],
+  'by capital letters': ['/v1/chat/completions', { ...chat, model: 'TWO/m' }, 404],
+  'by a name without its provider': ['/v1/chat/completions', { ...chat, model: 'm' }, 404],
+  'by two names, the allowed one first': [
+    '/v1/chat/completions',
+    `{"model":"one/m","model":"two/m","messages":${JSON.stringify(messages)}}`,
+  ],
+  'in a stream': ['/v1/chat/completions', { ...chat, model: 'two/m', stream: true }],
+  'in another format': ['/v1/messages', { model: 'claude/c', messages, max_tokens: 9 }],
+  'by a count of tokens': ['/v1/messages/count_tokens', { model: 'claude/c', messages }],
+  'by a count of tokens by the gateway itself': ['/v1/messages/count_tokens', { model: 'two/m', messages }],
+  'by a completion': ['/v1/completions', { model: 'two/m', prompt: 'Hi' }],
+  'by a response': ['/v1/responses', { model: 'open/r', input: 'Hi' }],
+  'by a compaction': ['/v1/responses/compact', { model: 'open/r', input: 'Hi' }],
+  'by a path of Gemini': ['/v1beta/models/google/g:generateContent', { contents }],
+  'by an encoded path of Gemini': ['/v1beta/models/google%2Fg:generateContent', { contents }],
+  'by a path of Gemini and another model in the body': [
+    '/v1beta/models/google/g:generateContent',
+    { contents, model: 'one/m' },
+  ],
+  'by a count of Gemini that names an allowed model': [
+    '/v1beta/models/google/g:countTokens',
+    { generateContentRequest: { model: 'models/one/m', contents } },
+  ],
+}
+
+for (const [title, [path, body, status = 403]] of Object.entries(ways))
+  test(`a key does not get to a model that it may not use ${title}`, async () => {
+    const { post, up, used } = await open({ limits: { requests: { total: 9 } } })
+    const refused = await refusal(await post(path, body))
+    assert.is(refused.status, status, refused.message)
+    if (status === 403) assert.match(refused.message, /^The API key "alice" may not use the model "/)
+    assert.not.match(refused.message, /Did you mean/)
+    assert.equal([up.calls.length, await used('requests')], [0, 0])
+  })
+
+test('a key gets to what its list names: models, a combo with all that it leads to, and an alias of an allowed model', async () => {
+  const { chat: ask, up } = await open()
+  for (const [model, provider] of [
+    ['one/m', 'one'],
+    ['good', 'one'],
+    ['listed', 'two'],
+    ['mixed', 'one'],
+  ]) {
+    const reply = await ask({ model })
+    assert.equal([reply.status, up.providers.at(-1)], [200, provider], model)
+  }
+  assert.is(up.calls.length, 4)
+})
+
+test('a name that begins as an allowed one stays at the provider of that', async () => {
+  const { chat: ask, up } = await open()
+  for (const model of ['one/../two/m', 'one/*', 'one/two/m']) assert.is((await ask({ model })).status, 200)
+  assert.equal(up.providers, ['one', 'one', 'one'])
+})
+
+test('a fallback does not lead to a model that the key may not use', async () => {
+  const { chat: ask, up } = await open({
+    answer: () => Response.json({ error: { message: 'Down' } }, { status: 503 }),
+    combos: { chain: ['one/m', 'two/m', 'claude/c'] },
+    aliases: {},
+    models: ['one/*'],
+  })
+  assert.is((await ask({ model: 'chain' })).status, 503)
+  assert.equal(new Set(up.providers), new Set(['one']))
+})
+
+test('the models of a group bind its keys as well', async () => {
+  const { gateway, up } = await openGate()
+  const { id } = await gateway.api.groups.create({ name: 'Team', models: ['two/*'] })
+  const { key } = await gateway.api.keys.create({ name: 'bob', group: id, models: ['one/*', 'two/*'] })
+  const ask = async (model: string) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ model, messages })
+    return (await gateway.fetch('http://gateway/v1/chat/completions', { method: 'POST', headers, body })).status
+  }
+  assert.equal([await ask('one/m'), await ask('two/m')], [403, 200])
+  assert.is(up.calls.length, 1)
+})
+
+test('a key for another kind of models may not ask for answers', async () => {
+  const { gateway, up } = await openGate()
+  const { key } = await gateway.api.keys.create({ name: 'bob', kinds: ['embedding'] })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  for (const path of ['/v1/chat/completions', '/v1/messages/count_tokens']) {
+    const reply = await gateway.fetch(`http://gateway${path}`, { method: 'POST', headers, body: JSON.stringify(chat) })
+    const { status, code, message } = await refusal(reply)
+    assert.equal([status, code], [403, 'model_not_allowed'])
+    assert.match(message, 'The API key "bob" may not use models of the kind "llm".')
+  }
+  assert.is(up.calls.length, 0)
+})

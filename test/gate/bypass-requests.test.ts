@@ -1,0 +1,149 @@
+import { assert, suite } from '../support/suite.ts'
+import { messages, openGate } from './support/world.ts'
+
+const test = suite('ways around a limit on requests')
+
+/** A request by a key that may make no more. */
+interface Way {
+  method?: string
+  path?: string
+  body?: unknown
+  headers?: Record<string, string>
+  /** The status; default 429. */
+  status?: number
+}
+
+const chat = { model: 'one/m', messages }
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+
+const ways: Record<string, Way | ((keys: { limited: string; other: string }) => Way)> = {
+  'an alias': { body: { ...chat, model: 'nick' } },
+  'an alias of an alias': { body: { ...chat, model: 'nicknick' } },
+  'a combo': { body: { ...chat, model: 'both' } },
+  'a combo in a combo': { body: { ...chat, model: 'outer' } },
+  'a model without its provider': { body: { ...chat, model: 'm' }, status: 404 },
+  'capital letters in the name of the model': { body: { ...chat, model: 'ONE/M' }, status: 404 },
+  'spaces around the name of the model': { body: { ...chat, model: ' one/m ' }, status: 404 },
+  'capital letters in the path': { path: '/v1/Chat/Completions', status: 404 },
+  'an encoded letter in the path': { path: '/v1/%63hat/completions', status: 404 },
+  'an encoded slash in the path': { path: '/v1/chat%2Fcompletions', status: 404 },
+  'a path through another folder': { path: '/v1/models/../chat/completions' },
+  'a doubled slash': { path: '/v1//chat/completions', status: 404 },
+  'a trailing slash': { path: '/v1/chat/completions/' },
+  'the version twice': { path: '/v1/v1/messages', status: 404 },
+  'a query': { path: '/v1/chat/completions?limit=0&beta=true' },
+  'a key in the query': { path: '/v1/chat/completions?key=sbx_none' },
+  'the method HEAD': { method: 'HEAD', status: 204 },
+  'the method PUT': { method: 'PUT', status: 405 },
+  'a header that names another method': { headers: { 'x-http-method-override': 'GET' } },
+  'a stream': { body: { ...chat, stream: true } },
+  'a request for usage': { body: { ...chat, stream: true, stream_options: { include_usage: true } } },
+  'another endpoint: completions': { path: '/v1/completions', body: { model: 'one/m', prompt: 'Hi' } },
+  'another format: messages': { path: '/v1/messages', body: { ...chat, max_tokens: 9 } },
+  'another format: responses': { path: '/v1/responses', body: { model: 'open/r', input: 'Hi' } },
+  'a compaction': { path: '/v1/responses/compact', body: { model: 'open/r', input: 'Hi' } },
+  'a count of tokens': { path: '/v1/messages/count_tokens', body: { model: 'claude/c', messages } },
+  'a count of tokens by the gateway itself': { path: '/v1/messages/count_tokens', body: { model: 'one/m', messages } },
+  'a count of the input of a response': { path: '/v1/responses/input_tokens', body: { model: 'open/r', input: 'Hi' } },
+  'a path of Gemini': { path: '/v1beta/models/google/g:generateContent', body: { contents } },
+  'a path of Gemini without its folder': { path: '/v1beta/google/g:generateContent', body: { contents } },
+  'a path of Gemini in the other version': { path: '/v1/models/google/g:generateContent', body: { contents } },
+  'a path of Gemini with an encoded slash': { path: '/v1beta/models/google%2Fg:generateContent', body: { contents } },
+  'a path of Gemini with an encoded colon': { path: '/v1beta/models/google/g%3AgenerateContent', body: { contents } },
+  'a stream of Gemini': { path: '/v1beta/models/google/g:streamGenerateContent', body: { contents } },
+  'a stream of Gemini as events': { path: '/v1beta/models/google/g:streamGenerateContent?alt=sse', body: { contents } },
+  'a count of Gemini': { path: '/v1beta/models/google/g:countTokens', body: { contents } },
+  'the key in the header of Anthropic': ({ limited }) => ({ headers: { authorization: '', 'x-api-key': limited } }),
+  'the key in the header of Google': ({ limited }) => ({ headers: { authorization: '', 'x-goog-api-key': limited } }),
+  'the key in the header of Azure': ({ limited }) => ({ headers: { authorization: '', 'api-key': limited } }),
+  'another key beside the first': ({ other }) => ({ headers: { 'x-api-key': other, 'x-goog-api-key': other } }),
+  'an unknown key before the known one': ({ limited }) => ({
+    headers: { authorization: 'Bearer sbx_unknown', 'x-api-key': limited },
+  }),
+  'the name of the model twice': { body: `{"model":"one/m","model":"two/m","messages":${JSON.stringify(messages)}}` },
+  'an idempotency key': { headers: { 'idempotency-key': 'the-first' } },
+  'headers of the gateway itself': {
+    headers: { 'x-signalbox-request-id': 'x', 'x-signalbox-cost': '0', 'x-ratelimit-remaining-requests': '9' },
+  },
+}
+
+for (const [title, way] of Object.entries(ways))
+  test(`a key that may make no more requests does not get past its limit by ${title}`, async () => {
+    const world = await openGate({
+      limits: { requests: { total: 1 } },
+      combos: { both: ['one/m', 'two/m'], outer: ['both', 'claude/c'] },
+      aliases: { nick: 'one/m', nicknick: 'nick' },
+      settings: { requireApiKey: true },
+    })
+    const { gateway, key, up, used } = world
+    const { key: other } = await gateway.api.keys.create({ name: 'other' })
+    assert.is((await world.chat()).status, 200)
+    const {
+      method = 'POST',
+      path = '/v1/chat/completions',
+      body = chat,
+      headers,
+      status = 429,
+    } = typeof way === 'function' ? way({ limited: key, other }) : way
+    const hasBody = method !== 'HEAD'
+    const reply = await gateway.fetch(`http://gateway${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      ...(hasBody && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    assert.is(reply.status, status, await reply.text())
+    assert.equal([up.calls.length, await used('requests')], [1, 1])
+  })
+
+test('requests at once do not get past a limit together', async () => {
+  const { chat, up, used } = await openGate({ limits: { requests: { total: 7 } } })
+  const replies = await Promise.all(Array.from({ length: 40 }, () => chat()))
+  assert.is(replies.filter(({ status }) => status === 200).length, 7)
+  assert.equal([up.calls.length, await used('requests')], [7, 7])
+})
+
+test('two keys of a group share its limit, and a key of another group does not', async () => {
+  const { gateway, key, up } = await openGate({ groupLimits: { requests: { total: 3 } } })
+  const { groups } = await gateway.api.groups.list()
+  const second = await gateway.api.keys.create({ name: 'bob', group: groups[0]?.id ?? '' })
+  const other = await gateway.api.keys.create({ name: 'carol' })
+  const ask = async (credential: string) =>
+    gateway.fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
+      body: JSON.stringify(chat),
+    })
+  const statuses: number[] = []
+  for (const credential of [key, second.key, key, second.key, key]) statuses.push((await ask(credential)).status)
+  assert.equal(statuses, [200, 200, 200, 429, 429])
+  const { error } = await (await ask(key)).json()
+  assert.match(error.message, /^The group "Team" of this API key may make 3 requests in total, and has made 3\./)
+  assert.is((await ask(other.key)).status, 200)
+  assert.is(up.calls.length, 4)
+})
+
+test('a key that was rotated away and back, paused, renamed or given other limits keeps its counters', async () => {
+  const { gateway, chat, keyId } = await openGate({ limits: { requests: { total: 2 } } })
+  assert.is((await chat()).status, 200)
+  await gateway.api.keys.update(keyId, { isActive: false })
+  assert.is((await chat()).status, 403)
+  await gateway.api.keys.update(keyId, { isActive: true, name: 'other' })
+  assert.is((await chat()).status, 200)
+  await gateway.api.keys.update(keyId, { limits: { requests: { total: 2, minute: 100 } } })
+  assert.is((await chat()).status, 429)
+  await gateway.api.keys.update(keyId, { limits: { requests: { total: 3 } } })
+  assert.is((await chat()).status, 200)
+  assert.is((await chat()).status, 429)
+  await gateway.api.keys.update(keyId, { limits: null })
+  assert.is((await chat()).status, 200)
+})
+
+test('a hedge and a fallback do not count as further requests', async () => {
+  const { chat, used, up } = await openGate({
+    limits: { requests: { total: 2 } },
+    combos: { both: ['one/m', 'two/m', 'cheap/m'] },
+    answer: (call) => Response.json({ error: { message: call.provider } }, { status: 503 }),
+  })
+  assert.is((await chat({ model: 'both' })).status, 503)
+  assert.equal([up.calls.length, await used('requests')], [3, 1])
+})

@@ -1,0 +1,101 @@
+import { assert, suite } from '../support/suite.ts'
+import { greedy } from './support/greedy.ts'
+import { messages, openGate } from './support/world.ts'
+
+const test = suite('ways around a budget of tokens')
+
+const LIMIT = 11_000
+
+const chat = { model: 'one/m', messages }
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+const gemini = '/v1beta/models/google/g:generateContent'
+
+/** Requests that try to get more than they ask for: path and body. */
+const ways: Record<string, [path: string, body: object]> = {
+  'no maximum': ['/v1/chat/completions', chat],
+  'a maximum that is null': ['/v1/chat/completions', { ...chat, max_tokens: null }],
+  'a maximum of 0': ['/v1/chat/completions', { ...chat, max_tokens: 0 }],
+  'a negative maximum': ['/v1/chat/completions', { ...chat, max_tokens: -1 }],
+  'a maximum of less than one': ['/v1/chat/completions', { ...chat, max_tokens: 0.001 }],
+  'a maximum as text': ['/v1/chat/completions', { ...chat, max_tokens: '3900' }],
+  'a maximum as text that is no number': ['/v1/chat/completions', { ...chat, max_tokens: 'all' }],
+  'a maximum that is an object': ['/v1/chat/completions', { ...chat, max_tokens: { value: 1 } }],
+  'a maximum of a billion': ['/v1/chat/completions', { ...chat, max_tokens: 1e9 }],
+  'two maxima, the first one low': ['/v1/chat/completions', { ...chat, max_completion_tokens: 1, max_tokens: 3_900 }],
+  'two maxima, the second one low': ['/v1/chat/completions', { ...chat, max_completion_tokens: 3_900, max_tokens: 1 }],
+  'two maxima, one of them null': ['/v1/chat/completions', { ...chat, max_completion_tokens: null, max_tokens: 3_900 }],
+  'a maximum of another format': ['/v1/chat/completions', { ...chat, max_output_tokens: 1 }],
+  'many answers': ['/v1/chat/completions', { ...chat, max_tokens: 1_000, n: 20 }],
+  'many answers as text': ['/v1/chat/completions', { ...chat, max_tokens: 1_000, n: '20' }],
+  'many answers without a maximum': ['/v1/chat/completions', { ...chat, n: 5 }],
+  'half an answer more': ['/v1/chat/completions', { ...chat, max_tokens: 3_000, n: 2.5 }],
+  'a negative number of answers': ['/v1/chat/completions', { ...chat, max_tokens: 3_000, n: -5 }],
+  'the best of many completions': ['/v1/completions', { model: 'one/m', prompt: 'Hi', max_tokens: 2_000, best_of: 9 }],
+  'many prompts': ['/v1/completions', { model: 'one/m', prompt: Array(20).fill('Hi'), max_tokens: 1_000 }],
+  'a prompt of numbers': ['/v1/completions', { model: 'one/m', prompt: Array(50).fill(7), max_tokens: 3_000 }],
+  'a stream': ['/v1/chat/completions', { ...chat, stream: true, max_tokens: 3_000 }],
+  'a stream that is not to report its usage': [
+    '/v1/chat/completions',
+    { ...chat, stream: true, max_tokens: 3_000, stream_options: { include_usage: false } },
+  ],
+  'messages with a low maximum that is text': ['/v1/messages', { model: 'claude/c', messages, max_tokens: '1' }],
+  'messages to a provider of chat': ['/v1/messages', { model: 'one/m', messages, max_tokens: 3_000 }],
+  'messages without a maximum': ['/v1/messages', { model: 'claude/c', messages }],
+  'a response without a maximum': ['/v1/responses', { model: 'open/r', input: 'Hi' }],
+  'a response with a maximum of 0': ['/v1/responses', { model: 'open/r', input: 'Hi', max_output_tokens: 0 }],
+  'a response of a provider of messages': [
+    '/v1/responses',
+    { model: 'claude/c', input: 'Hi', max_output_tokens: 3_900 },
+  ],
+  'a compaction': ['/v1/responses/compact', { model: 'open/r', input: 'Hi' }],
+  'a chat with a provider of responses': ['/v1/chat/completions', { ...chat, model: 'open/r', max_tokens: 3_000 }],
+  'Gemini without a maximum': [gemini, { contents }],
+  'Gemini with both spellings': [
+    gemini,
+    { contents, generationConfig: { maxOutputTokens: 1, max_output_tokens: 3_900 } },
+  ],
+  'Gemini with both configurations': [
+    gemini,
+    { contents, generationConfig: { maxOutputTokens: 1 }, generation_config: { max_output_tokens: 3_900 } },
+  ],
+  'Gemini with many candidates': [gemini, { contents, generationConfig: { maxOutputTokens: 900, candidateCount: 8 } }],
+  'Gemini with many candidates in the other spelling': [
+    gemini,
+    { contents, generation_config: { max_output_tokens: 900, candidate_count: 8 } },
+  ],
+  'a combo of two providers': ['/v1/chat/completions', { ...chat, model: 'both', max_tokens: 3_000 }],
+}
+
+for (const [title, [path, body]] of Object.entries(ways))
+  test(`a provider that answers as much as it may stays within the budget of a request with ${title}`, async () => {
+    const reported = { tokens: 0 }
+    const { post, used, reserved } = await openGate({
+      limits: { tokens: { total: LIMIT } },
+      combos: { both: ['one/m', 'two/m'] },
+      answer: greedy(reported),
+    })
+    const statuses: number[] = []
+    for (let nth = 0; nth < 8 && statuses.at(-1) !== 402; nth++) {
+      const reply = await post(path, body)
+      await reply.text()
+      statuses.push(reply.status)
+    }
+    assert.ok(reported.tokens <= LIMIT, `${reported.tokens} tokens, ${statuses}`)
+    assert.is(statuses.at(-1), 402, `${statuses}`)
+    assert.equal([await used('tokens'), await reserved()], [reported.tokens, 0])
+  })
+
+test('requests at once do not get past a budget together', async () => {
+  const reported = { tokens: 0 }
+  const {
+    chat: ask,
+    used,
+    reserved,
+  } = await openGate({ limits: { tokens: { total: 50_000 } }, answer: greedy(reported) })
+  for (let round = 0; round < 3; round++)
+    await Promise.all(
+      Array.from({ length: 30 }, (_, nth) => ask({ max_tokens: 1 + nth * 130 }).then((reply) => reply.text())),
+    )
+  assert.ok(reported.tokens <= 50_000 && reported.tokens > 25_000, `${reported.tokens}`)
+  assert.equal([await used('tokens'), await reserved()], [reported.tokens, 0])
+})
