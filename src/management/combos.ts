@@ -1,5 +1,6 @@
 import { gatewayError, isGatewayError } from '../errors.ts'
 import type { Mutex } from '../lib/promises.ts'
+import { leadsTo, mixedVectors, type NamedModels, twoModelsOf } from '../routing/one-model.ts'
 import type { RoundRobin } from '../routing/round-robin.ts'
 import { comboLabel, type RouteTable } from '../routing/route-table.ts'
 import { createComboRecords } from '../store/combo-records.ts'
@@ -92,7 +93,9 @@ export function createComboOperations({
     const combo = { id, name, ...more, models, strategy, createdAt: now, updatedAt: now }
     await records.add(combo, (others) => {
       requireFreeName(combo, others)
-      requireNoCycle(combo, { combos: [...others, combo], aliases })
+      const names = { combos: [...others, combo], aliases }
+      requireNoCycle(combo, names)
+      requireNoMixing(combo, names)
     })
     await rotation.reset(comboLabel(name)) // an instance that had not heard of a deletion may have gone on with its turns
     return shown(combo)
@@ -106,6 +109,7 @@ export function createComboOperations({
         const changed = withChange(combo, { ...given, name: name ?? combo.name, updatedAt: timestamp(clock) })
         const combos = all.map((other) => (other.id === id ? changed : other))
         if (given.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
+        requireNoMixing(changed, { combos, aliases })
         return changed
       },
     })
@@ -183,6 +187,27 @@ function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names:
   throw invalidInput(
     `"models[${at}]" must not lead back to the combo itself: ${path}. Leave it out, or name another model`,
   )
+}
+
+/** Refuses a change by which this combo, or one that leads to it, would mix the vectors of two models. */
+function requireNoMixing(changed: Combo, { combos, aliases }: Names): void {
+  const byName = new Map(combos.map((combo) => [combo.name, combo]))
+  const meanings = new Map(aliases.map(({ alias, model }) => [alias, model]))
+  const names: NamedModels = {
+    comboOf(name) {
+      const combo = byName.get(name)
+      return combo && { models: combo.models.map(modelOf), sameVectors: combo.sameVectors }
+    },
+    meaningOf: (name) => meanings.get(name),
+  }
+  for (const { id, name, kind, models, sameVectors } of combos) {
+    const entries = models.map(modelOf)
+    if (kind !== 'embedding' || sameVectors || !(id === changed.id || leadsTo(entries, changed.name, names))) continue
+    const two = twoModelsOf(entries, names)
+    if (!two) continue
+    const whose = id === changed.id ? '' : ` in the combo "${name}", which leads to this one`
+    throw invalidInput(`"models" must be one model at several places${whose}: ${mixedVectors(two)}`)
+  }
 }
 
 /** The rules that a combo has are looked into here: see their description. */

@@ -22,6 +22,8 @@ export interface Group {
   hedge: boolean
   /** What the models of a combo are for. */
   kind?: Kind
+  /** Do the different models of a combo of embeddings make the same vectors? */
+  sameVectors?: boolean | undefined
   /** The strategy among the connections of the providers it names; `undefined`: the provider's own. */
   connectionStrategy?: Strategy | undefined
   entries: readonly GroupEntry[]

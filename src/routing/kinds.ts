@@ -6,6 +6,7 @@ import { definitionOf, namesOf } from '../providers/names.ts'
 import { type ProviderTarget, targetName } from '../providers/target.ts'
 import type { Kind } from '../types.ts'
 import type { Group, RouteTarget } from './group.ts'
+import { mixedVectors, twoModelsOf } from './one-model.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** What models of each kind are for. */
@@ -95,3 +96,25 @@ export function requireComboKind({ name, kind }: Pick<Group, 'name' | 'kind'>, e
     data: { param: 'model' },
   })
 }
+
+/** Throws `INVALID_REQUEST` for a combo of embeddings that leads to different models. */
+export function requireOneModel(combo: Group, { combos, aliases }: Pick<RouteTable, 'combos' | 'aliases'>): void {
+  if (combo.sameVectors) return
+  if (!problems.has(combo)) {
+    const two = twoModelsOf(namesIn(combo), {
+      comboOf(name) {
+        const inner = combos.get(name)
+        return inner && { models: namesIn(inner), sameVectors: inner.sameVectors }
+      },
+      meaningOf: (name) => aliases.get(name),
+    })
+    problems.set(combo, two && `The combo "${combo.name}" mixes vectors: ${mixedVectors(two)}.`)
+  }
+  const message = problems.get(combo)
+  if (message !== undefined) throw gatewayError('INVALID_REQUEST', { message, data: { param: 'model' } })
+}
+
+const namesIn = ({ entries }: Group) => entries.map(({ name }) => name)
+
+/** What speaks against combos; they are made anew when a combo or an alias changes. */
+const problems = new WeakMap<Group, string | undefined>()

@@ -27,6 +27,7 @@ export const comboGroup = (combo: ComboRecord): Group => ({
   stickyLimit: combo.stickyLimit ?? 1,
   hedge: combo.hedge ?? false,
   kind: combo.kind ?? 'llm',
+  sameVectors: combo.sameVectors,
   connectionStrategy: combo.connectionStrategy,
   rules: storedRules(combo),
   entries: combo.models.map((entry, index) =>

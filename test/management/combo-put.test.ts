@@ -84,7 +84,7 @@ const refusals: Array<[body: unknown, error: string]> = [
   ],
   [
     { kind: null },
-    '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch"',
+    '"kind" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch", "rerank", "moderation"',
   ],
   [{ id: 'other' }, '"id" cannot be changed; leave it out'],
 ]

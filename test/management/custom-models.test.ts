@@ -79,7 +79,7 @@ for (const [body, error] of [
   [{ id: 'm\n2', providerAlias: 'oa' }, '"id" must not hold control characters'],
   [
     { id: 'm', providerAlias: 'oa', type: 'LLM' },
-    '"type" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch"',
+    '"type" must be one of "llm", "image", "tts", "stt", "embedding", "imageToText", "webSearch", "webFetch", "rerank", "moderation"',
   ],
   [{ id: 'm', provider: 'oa' }, 'Unknown field "provider". Did you mean "providerAlias"?'],
 ] as const) {

@@ -20,6 +20,7 @@ const combo = {
   stickyLimit: 1,
   connectionStrategy: 'random',
   hedge: true,
+  sameVectors: true,
   ...rules,
 }
 const prices = {

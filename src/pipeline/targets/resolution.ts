@@ -1,16 +1,23 @@
 import type { Endpoint } from '../../formats/format.ts'
 import type { Resolution } from '../../routing/group.ts'
-import { requireComboKind } from '../../routing/kinds.ts'
+import { requireComboKind, requireOneModel } from '../../routing/kinds.ts'
 import type { RouteTable } from '../../routing/route-table.ts'
 
 /**
  * What a model name stands for at an endpoint; `undefined` when it is unknown. Throws `INVALID_REQUEST` for a combo of another kind. Where the
  * endpoint has a name for what all its providers do, the name of a provider alone is enough.
  */
-export function resolutionAt(endpoint: Endpoint, model: string, table: Pick<RouteTable, 'resolutionOf'>): Resolution {
+export function resolutionAt(
+  endpoint: Endpoint,
+  model: string,
+  table: Pick<RouteTable, 'resolutionOf' | 'combos' | 'aliases'>,
+): Resolution {
   const { service } = endpoint
   const named = table.resolutionOf(model)
   const resolution = named ?? (service === undefined ? undefined : table.resolutionOf(`${model}/${service}`))
-  if (resolution && 'strategy' in resolution) requireComboKind(resolution, endpoint)
+  if (resolution && 'strategy' in resolution) {
+    requireComboKind(resolution, endpoint)
+    if (resolution.kind === 'embedding') requireOneModel(resolution, table)
+  }
   return resolution
 }

@@ -79,6 +79,8 @@ export const comboApiWords: ApiWordsOf<typeof comboFields> = {
   kind: 'Where the combo is listed; default `llm`.',
   stickyLimit: stickyLimit,
   connectionStrategy: 'The strategy among the connections of each provider.',
+  sameVectors:
+    'May a combo of kind `embedding` have different models, as their vectors are the same? Default `false`: it is refused.',
   hedge: 'Is a second attempt started when the first takes unusually long? Default `false`.',
   ...rules,
   createdAt: '',

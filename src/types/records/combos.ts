@@ -50,6 +50,8 @@ export const comboFields = {
   connectionStrategy: { shape: connectionStrategy, isOptional: true, given: removable },
   /** Is a second attempt started when the first takes longer than 95 % of its target's answers? Default false. */
   hedge: { shape: flag, isOptional: true, given: removable },
+  /** May a combo of embeddings have different models, as their vectors are the same? Default false: it is refused. */
+  sameVectors: { shape: flag, isOptional: true, given: removable },
   health: { shape: comboRuleShapes.health, isOptional: true, given: removable },
   /** Attempts for one request, all targets together; default 3. */
   maxAttempts: { shape: comboRuleShapes.maxAttempts, isOptional: true, given: removable },

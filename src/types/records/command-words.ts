@@ -144,6 +144,12 @@ export const comboCommandWords: CommandWordsOf<typeof comboFields> = {
       'no-hedge': { value: false, help: 'Starts none' },
     },
   },
+  sameVectors: {
+    options: {
+      'same-vectors': { value: true, help: 'Lets embeddings of different models mix, as their vectors are the same' },
+      'no-same-vectors': { value: false, help: 'Refuses different models' },
+    },
+  },
   ...rules,
   createdAt: {},
   updatedAt: {},

@@ -120,7 +120,8 @@ test('a request with more inputs than the provider takes at once is divided, and
 
 test('a combo goes on to the next provider when one fails', async () => {
   const { ask, api, up } = await open({ status: 500 })
-  await api.combos.create({ name: 'vectors', kind: 'embedding', models: ['openai/small', 'cohere/embed-v4.0'] })
+  const models = ['openai/small', 'cohere/embed-v4.0']
+  await api.combos.create({ name: 'vectors', kind: 'embedding', models, sameVectors: true })
   const { response } = await ask({ model: 'vectors', input: 'Hi', input_type: 'query' })
   assert.is(response.status, 200)
   assert.is(response.headers.get('x-signalbox-target'), 'cohere/embed-v4.0')

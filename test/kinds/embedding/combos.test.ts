@@ -1,0 +1,92 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { embedding } from './sample.ts'
+
+const test = suite('a combo of embeddings')
+
+async function open(options: Parameters<typeof openWorld>[0] = {}) {
+  const up = fakeUpstream(() => json(embedding.answer))
+  const world = await openWorld({ fetch: up, catalog: {}, connections: [], ...options })
+  for (const provider of ['a', 'b'])
+    await world.api.connections.create({ provider, baseUrl: `http://${provider}.test/v1` }).catch(() => {})
+  const make = (name: string, models: string[], more: object = {}) =>
+    world.api.combos.create({ name, kind: 'embedding', models, ...more })
+  const ask = async (model: string) => {
+    const response = await world.post('/v1/embeddings', { model, input: 'Hi' })
+    return `${response.status} ${response.status === 200 ? '' : ((await response.json()) as Failed).error.message}`
+  }
+  return { ...world, up, make, ask }
+}
+
+/** The change is refused in these words. */
+async function refused(change: Promise<unknown>, words: RegExp): Promise<void> {
+  const error: unknown = await change.then(
+    () => 'it is taken',
+    (thrown) => thrown,
+  )
+  assert.match(String(error), words)
+}
+
+interface Failed {
+  error: { message: string }
+}
+
+const MIXED = /"models" must be one model at several places/
+
+test('one model at several places is taken, whatever stands before its id', async () => {
+  const { make, ask } = await open()
+  await make('small', ['a/text-embedding-3-small', 'b/openai/text-embedding-3-small', 'azure/Text-Embedding-3-Small'])
+  await make('titan', ['bedrock/amazon.titan-embed-text-v2:0', 'bedrock/us.amazon.titan-embed-text-v2:0'])
+  await make('local', ['ollama/nomic-embed-text', 'ollama/nomic-embed-text:latest'])
+  assert.is(await ask('small'), '200 ')
+})
+
+test('two models are refused when the combo is made, unless their vectors are said to be the same', async () => {
+  const { make, ask, api } = await open()
+  await refused(make('two', ['a/small', 'a/large']), /"a\/small" and "a\/large" are two models/)
+  await refused(make('two', ['a/small', 'a/large'], { sameVectors: false }), MIXED)
+  await make('two', ['a/small', 'a/large'], { sameVectors: true })
+  assert.is(await ask('two'), '200 ')
+  await api.combos.create({ name: 'chat', models: ['a/small', 'a/large'] }) // of another kind
+})
+
+test('two models are refused through combos and aliases, those within said to be the same as one', async () => {
+  const { make, api } = await open()
+  await api.aliases.set({ alias: 'big', model: 'b/large' })
+  await make('inner', ['a/small', 'b/small'])
+  await refused(make('outer', ['inner', 'big']), /"a\/small" and "b\/large" are two models/)
+  await make('outer', ['inner', 'a/small'])
+  await make('alike', ['a/small', 'b/tiny'], { sameVectors: true })
+  await make('around', ['alike', 'inner'])
+})
+
+test('two models are refused on a change, also one of a combo within or of the kind', async () => {
+  const { make, api } = await open()
+  const inner = await api.combos.create({ name: 'inner', models: ['a/small'] })
+  const outer = await make('outer', ['inner', 'b/small'])
+  const { id } = await api.combos.create({ name: 'plain', models: ['a/small', 'a/large'] })
+  await refused(api.combos.update(id, { kind: 'embedding' }), MIXED)
+  await refused(api.combos.update(outer.id, { models: ['a/small', 'a/large'] }), MIXED)
+  await refused(api.combos.update(inner.id, { models: ['a/large'] }), /in the combo "outer", which leads to this one/)
+  await api.combos.update(outer.id, { sameVectors: true })
+  await api.combos.update(inner.id, { models: ['a/large'] })
+  await refused(api.combos.update(outer.id, { sameVectors: null }), MIXED)
+})
+
+test('a combo that was stored before is refused when it is asked, and so is one that an alias has mixed', async () => {
+  const storage = memoryStorage()
+  const first = await open({ storage })
+  await first.make('two', ['a/small', 'a/large'], { sameVectors: true })
+  for (const { key, value } of await storage.list(''))
+    if (value.includes('"sameVectors":true')) await storage.set(key, value.replace(/,?"sameVectors":true/, ''))
+  const { ask, up, api, make } = await open({ storage })
+  assert.match(await ask('two'), /^400 The combo "two" mixes vectors: "a\/small" and "a\/large" are two models/)
+  await api.aliases.set({ alias: 'vectors', model: 'b/small' })
+  await make('aliased', ['a/small', 'vectors'])
+  assert.is(await ask('aliased'), '200 ')
+  await api.aliases.set({ alias: 'vectors', model: 'b/large' })
+  assert.match(await ask('aliased'), /^400 The combo "aliased" mixes vectors/)
+  assert.is(up.calls.length, 1)
+})
