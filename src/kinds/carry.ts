@@ -108,7 +108,7 @@ function passedPart<Asked, Given extends Used>(
 ): CarriedPart {
   const { target, body } = context
   const more = added?.(asked, context) ?? {}
-  const left = [...(without?.(asked, target) ?? []), ...Object.keys(more)].filter((name) => Object.hasOwn(body, name))
+  const left = [...(without?.(asked, context) ?? []), ...Object.keys(more)].filter((name) => Object.hasOwn(body, name))
   const isSame = left.length === 0 && Object.keys(more).length === 0
   const sent = isSame ? text : withMembers(text, { without: left, added: more })
   const { answers } = answersTo(asked, vendor)

@@ -76,7 +76,7 @@ export interface PassedForm<Asked> {
   /** May the request be passed through to this target? Default: always. */
   isOpen?(asked: Asked, target: ProviderTarget): boolean
   /** The members of the body that the target does not know, and that say nothing about the answer. */
-  without?(asked: Asked, target: ProviderTarget): readonly string[]
+  without?(asked: Asked, context: VendorContext): readonly string[]
   /** Members that stand before those of the body, in place of any of their names. */
   added?(asked: Asked, context: VendorContext): JsonObject
   /** Reads an answer's text for less than it costs to parse, if it can go to the client as it is. */

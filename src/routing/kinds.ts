@@ -28,6 +28,10 @@ export function kindSentence(name: string, kind: Kind | undefined): string {
   return kind === undefined || kind === 'llm' ? '' : `"${name}" is a model for ${PURPOSES[kind]}, ${servedAt(kind)}.`
 }
 
+/** The sentence for a model that an endpoint of another kind was asked for; nothing where it is the right one. */
+export const strangerSentence = (name: string, kind: Kind | undefined, endpoint: AskedEndpoint): string =>
+  kind !== undefined && isServedAt(endpoint, kind) ? '' : kindSentence(name, kind)
+
 /** Where models of a kind are asked, as the rest of a sentence. */
 function servedAt(kind: Kind): string {
   const endpoint = endpointOf(kind)

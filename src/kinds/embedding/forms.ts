@@ -9,7 +9,8 @@ import { google } from './vendors/google.ts'
 import { jina } from './vendors/jina.ts'
 import { mistral } from './vendors/mistral.ts'
 import { nvidia } from './vendors/nvidia.ts'
-import { openai, openaiFloats } from './vendors/openai.ts'
+import { compatible, local, openai } from './vendors/openai.ts'
+import { openrouter } from './vendors/openrouter.ts'
 import { together } from './vendors/together.ts'
 import { vertex, vertexOne } from './vendors/vertex.ts'
 import { voyage } from './vendors/voyage.ts'
@@ -26,12 +27,14 @@ export const embeddingForms = kindForms({
     jina,
     mistral,
     nvidia,
-    openaiFloats,
+    local,
+    openai,
+    openrouter,
     together,
     vertex,
     vertexOne,
     voyage,
   ],
-  otherwise: openai,
+  otherwise: compatible,
   division: embedDivision,
 })

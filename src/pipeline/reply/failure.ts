@@ -39,6 +39,7 @@ async function errorReply(request: ModelRequest, targets: Targets): Promise<Repl
     stop: verdict.stop,
     retryWaitMs: retryWaitMs(failures, verdict, context),
     table: request.table,
+    endpoint: call.endpoint,
     format,
     now: context.clock.now(),
   })

@@ -1,11 +1,11 @@
 import type { Failure } from '../../codec/failure.ts'
 import { type GatewayError, gatewayError } from '../../errors.ts'
-import type { Format } from '../../formats/format.ts'
+import type { Endpoint, Format } from '../../formats/format.ts'
 import type { Reply } from '../../lib/exchange.ts'
 import { targetName } from '../../providers/target.ts'
 import { type FailureClass, failureRules } from '../../routing/failure-class.ts'
 import type { Route } from '../../routing/group.ts'
-import { kindOfTarget, kindSentence } from '../../routing/kinds.ts'
+import { kindOfTarget, strangerSentence } from '../../routing/kinds.ts'
 import { askableName, type RouteTable } from '../../routing/route-table.ts'
 import { replyHeaders, requestIdIn } from '../../upstream/headers.ts'
 import type { Failed } from '../outcome.ts'
@@ -31,6 +31,7 @@ export interface Course {
   retryWaitMs: number | undefined
   /** Where model names lead. */
   table: RouteTable
+  endpoint: Endpoint
   /** The client's. */
   format: Format
   /** Epoch ms. */
@@ -100,12 +101,12 @@ function remarkOn({ failed, steps, stop }: Course, decisive: Failed | undefined)
   return [...others, ...(stop ? [STOPS[stop]] : [])].join(' ')
 }
 
-/** What is said of the kind of a model that is no language model, where the provider may have refused it for that. */
-async function kindRemark({ failed, table }: Course, decisive: Failed | undefined): Promise<string> {
+/** What is said of the kind of a model that is not that of the endpoint, where the provider may have refused it for that. */
+async function kindRemark({ failed, table, endpoint }: Course, decisive: Failed | undefined): Promise<string> {
   const about = decisive ?? failed[0]
   if (!about || !OF_MODEL.has(about.failure.class)) return ''
   const { target } = about.route
-  return kindSentence(targetName(target), await kindOfTarget(target, table))
+  return strangerSentence(targetName(target), await kindOfTarget(target, table), endpoint)
 }
 
 const OF_MODEL: ReadonlySet<FailureClass> = new Set(['client', 'forbidden', 'model-not-found'])

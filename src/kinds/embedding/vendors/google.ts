@@ -73,7 +73,7 @@ export function googleInput(input: Input, asked: Embed, { target, warnings }: Ve
   }
 }
 
-const TAKES_NO_TASK = /^gemini-embedding-(?:[2-9]|\d\d)/
+const TAKES_NO_TASK = /^gemini-embedding-(?:[2-9]|[1-9]\d)/
 
 /** What stands before a text: https://ai.google.dev/gemini-api/docs/embeddings */
 const asks = (task: string) => () => `task: ${task} | query: `

@@ -32,13 +32,16 @@ export interface Dialect extends Pick<VendorForm<Embed, Embedded>, 'name' | 'pro
   takesUser?: true
   /** Does it take tokens in place of texts? */
   takesTokens?: true
-  /** Are the members of a request that have a place in it left as the client has written them? */
-  keepsWords?: true
+  /**
+   * Are the options of requests in OpenAI's form left as the client has written them? `plain`: unless they are among those that OpenAI does not
+   * have. Default: they are written in the words of the vendor.
+   */
+  keeps?: 'all' | 'plain'
 }
 
 /** The form of a vendor that speaks OpenAI's, with words of its own for some options. */
 export function openaiShaped(dialect: Dialect): VendorForm<Embed, Embedded> {
-  const { name, providers, isOf, most, keepsWords, base64, takesTokens } = dialect
+  const { name, providers, isOf, most, base64, takesTokens } = dialect
   const inputsFor = (asked: Embed, { warnings }: VendorContext) =>
     takesTokens && asked.inputs.every(({ tokens, text }) => tokens ?? text !== undefined)
       ? asked.inputs.map(({ tokens, text }) => tokens ?? text)
@@ -52,9 +55,11 @@ export function openaiShaped(dialect: Dialect): VendorForm<Embed, Embedded> {
       {
         client: 'openai',
         path: () => PATH,
-        without: ({ encoding }) =>
-          keepsWords ? (base64 ? [] : ENCODINGS) : encoding === 'raw' ? OPTIONS : [...OPTIONS, ...ENCODINGS],
-        ...(!keepsWords && { added: (asked, context) => optionsFor(dialect, asked, context) }),
+        without(asked, context) {
+          if (keepsWords(dialect, context)) return base64 ? [] : ENCODINGS
+          return asked.encoding === 'raw' ? OPTIONS : [...OPTIONS, ...ENCODINGS]
+        },
+        added: (asked, context) => (keepsWords(dialect, context) ? {} : optionsFor(dialect, asked, context)),
         isOpen: ({ inputs }) => takesTokens || !inputs.some(({ tokens }) => tokens),
         skim: (text, { encoding }) => (encoding === 'float' ? skimmed(text) : undefined),
         rewritten,
@@ -76,6 +81,12 @@ const PATH = '/embeddings'
 /** The members of a request that vendors have different words for. */
 const OPTIONS = ['dimensions', 'output_dimension', 'input_type', 'task', 'truncate', 'truncation', 'user']
 const ENCODINGS = ['encoding_format']
+
+/** Those that OpenAI does not have. */
+const FOREIGN = ['output_dimension', 'input_type', 'task', 'truncate', 'truncation']
+
+const keepsWords = ({ keeps }: Dialect, { body }: VendorContext): boolean =>
+  keeps === 'all' || (keeps === 'plain' && !FOREIGN.some((name) => Object.hasOwn(body, name)))
 
 function optionsFor(dialect: Dialect, asked: Embed, { warnings }: VendorContext): JsonObject {
   const { dimensions, encoding, truncation, user } = asked

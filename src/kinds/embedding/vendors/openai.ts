@@ -1,22 +1,29 @@
-import { openaiShaped } from './openai-shaped.ts'
+import { type Dialect, openaiShaped } from './openai-shaped.ts'
 
-/** OpenAI, Azure, and every server that speaks their form. */
+const shared = {
+  dimensions: 'dimensions',
+  takesUser: true,
+  takesTokens: true,
+} as const satisfies Partial<Dialect>
+
+/** https://platform.openai.com/docs/api-reference/embeddings: OpenAI, also at Azure, which refuse what they do not know. */
 export const openai = openaiShaped({
+  ...shared,
   name: 'openai',
+  providers: ['openai', 'azure'],
   most: 2_048,
-  dimensions: 'dimensions',
   base64: { encoding_format: 'base64' },
-  takesUser: true,
-  takesTokens: true,
-  keepsWords: true,
+  keeps: 'plain',
 })
 
-/** Servers that do not know `encoding_format`, or send nothing when they are asked for base64. */
-export const openaiFloats = openaiShaped({
-  name: 'openai-floats',
-  providers: ['ollama', 'lmstudio', 'openrouter'],
-  dimensions: 'dimensions',
-  takesUser: true,
-  takesTokens: true,
-  keepsWords: true,
+/** Every server that speaks OpenAI's form; most have options of their own, or leave out what they do not know. */
+export const compatible = openaiShaped({
+  ...shared,
+  name: 'compatible',
+  most: 2_048,
+  base64: { encoding_format: 'base64' },
+  keeps: 'all',
 })
+
+/** Servers that do not know `encoding_format`. */
+export const local = openaiShaped({ ...shared, name: 'local', providers: ['ollama', 'lmstudio'], keeps: 'all' })

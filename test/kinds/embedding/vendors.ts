@@ -1,0 +1,355 @@
+import type { Connection } from '../../../src/types.ts'
+import { type Call, json } from '../../pipeline/support/upstream.ts'
+
+/** The vector of a text, as every fake makes it: 32-bit floats, the first of which tells the text. */
+export const vectorOf = (text: string, width = 4): number[] =>
+  Array.from({ length: width }, (_, at) =>
+    Math.fround(text.length / 7 + (text.charCodeAt(at % text.length) - at * 31) / 1_000),
+  )
+
+export const base64Of = (vector: readonly number[]): string => {
+  const buffer = Buffer.alloc(vector.length * 4)
+  for (const [at, number] of vector.entries()) buffer.writeFloatLE(number, at * 4)
+  return buffer.toString('base64')
+}
+
+/** What a vendor was asked for, in neutral terms. */
+export interface Seen {
+  texts: string[]
+  task?: unknown
+  width?: unknown
+  truncation?: unknown
+}
+
+/** A vendor that checks what it is sent, and refuses members that it does not know as the real one does. */
+export interface FakeVendor {
+  connection: Partial<Connection> & { provider: string }
+  model: string
+  /** Where a request is to come, with `{method}` for a method that depends on the number of texts. */
+  url: RegExp
+  /** Its words for a query. */
+  query: unknown
+  /** What it has no place for, in neutral terms. */
+  lacks?: ReadonlyArray<'width' | 'task' | 'usage'>
+  /** The tokens that it reports for each text; default 3. */
+  read(sent: Record<string, unknown>, call: Call): Seen
+  answer(seen: Seen, call: Call): object
+  headers?(seen: Seen): Record<string, string>
+}
+
+type Sent = Record<string, unknown>
+
+/** Throws on members that the vendor does not know. */
+function only(sent: Sent, names: readonly string[]): void {
+  const strange = Object.keys(sent).filter((name) => !names.includes(name))
+  if (strange.length > 0) throw new TypeError(`Unknown members: ${strange.join(', ')}`)
+}
+
+const textsIn = (value: unknown): string[] => {
+  const list = Array.isArray(value) ? value : [value]
+  if (!list.every((one) => typeof one === 'string')) throw new TypeError('These are no texts')
+  return list
+}
+
+const vectors = ({ texts, width }: Seen) => texts.map((text) => vectorOf(text, typeof width === 'number' ? width : 4))
+
+/** A vendor of OpenAI's form with these members besides `model` and `input`. */
+function shaped(
+  connection: FakeVendor['connection'] | string,
+  model: string,
+  {
+    url,
+    width = 'dimensions',
+    task,
+    query,
+    cut,
+    base64,
+    more = [],
+  }: {
+    url: RegExp
+    width?: string | null
+    task?: string
+    query?: unknown
+    cut?: string
+    base64?: string
+    more?: string[]
+  },
+): FakeVendor {
+  const known = [
+    'model',
+    'input',
+    ...more,
+    ...[width, task, cut, base64].filter((name) => name !== undefined && name !== null),
+  ]
+  return {
+    connection: typeof connection === 'string' ? { provider: connection } : connection,
+    model,
+    url,
+    query,
+    lacks: [...(width ? [] : (['width'] as const)), ...(task ? [] : (['task'] as const))],
+    read(sent) {
+      only(sent, known)
+      if (sent.model !== model) throw new TypeError(`What is the model ${String(sent.model)}?`)
+      return {
+        texts: textsIn(sent.input),
+        ...(task && { task: sent[task] }),
+        ...(width && { width: sent[width] }),
+        ...(cut && { truncation: sent[cut] }),
+      }
+    },
+    answer(seen, { body }) {
+      const packs = base64 !== undefined && JSON.parse(body)[base64] === 'base64'
+      const data = vectors(seen).map((vector, index) => ({
+        object: 'embedding',
+        index,
+        embedding: packs ? base64Of(vector) : vector,
+      }))
+      return {
+        object: 'list',
+        data,
+        model,
+        usage: { prompt_tokens: 3 * seen.texts.length, total_tokens: 3 * seen.texts.length },
+      }
+    },
+  }
+}
+
+const google = (sent: Sent): { text: string; task: unknown; width: unknown } => {
+  only(sent, ['model', 'content', 'taskType', 'title', 'outputDimensionality'])
+  const { content, taskType, outputDimensionality } = sent as { content: { parts: { text: string }[] } } & Sent
+  return { text: content.parts.map(({ text }) => text).join(''), task: taskType, width: outputDimensionality }
+}
+
+const KEY = 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl'
+const bedrock = (
+  model: string,
+  rest: Pick<FakeVendor, 'read' | 'answer' | 'query'> & Partial<FakeVendor>,
+): FakeVendor => ({
+  connection: { provider: 'bedrock', apiKey: KEY, providerSpecificData: { region: 'eu-west-1' } },
+  model,
+  url: new RegExp(`^https://bedrock-runtime\\.eu-west-1\\.amazonaws\\.com/model/${encodeURIComponent(model)}/invoke$`),
+  headers: ({ texts }) => ({ 'x-amzn-bedrock-input-token-count': String(3 * texts.length) }),
+  ...rest,
+})
+
+const vertexUrl = (method: string) =>
+  new RegExp(
+    `^https://aiplatform\\.googleapis\\.com/v1beta1/projects/mine/locations/global/publishers/google/models/[\\w-]+:${method}$`,
+  )
+const vertex = { provider: 'vertex', apiKey: 'ya29.token', providerSpecificData: { project: 'mine' } }
+
+const cohereRead = (sent: Sent): Seen => {
+  only(sent, ['model', 'texts', 'input_type', 'embedding_types', 'output_dimension', 'truncate'])
+  if (sent.input_type === undefined) throw new TypeError('input_type is required')
+  return { texts: textsIn(sent.texts), task: sent.input_type, width: sent.output_dimension, truncation: sent.truncate }
+}
+
+/** Every form of vendors, as the real ones document it. */
+export const vendors: Readonly<Record<string, FakeVendor>> = {
+  OpenAI: shaped('openai', 'text-embedding-3-small', {
+    url: /^https:\/\/api\.openai\.com\/v1\/embeddings$/,
+    base64: 'encoding_format',
+    more: ['user'],
+  }),
+  Azure: shaped(
+    { provider: 'azure', apiKey: 'azure-key-1', providerSpecificData: { resource: 'mine' } },
+    'text-embedding-3-small',
+    {
+      url: /^https:\/\/mine\.openai\.azure\.com\/openai\/v1\/embeddings$/,
+      base64: 'encoding_format',
+      more: ['user'],
+    },
+  ),
+  Nebius: shaped('nebius', 'Qwen/Qwen3-Embedding-8B', {
+    url: /^https:\/\/api\.tokenfactory\.nebius\.com\/v1\/embeddings$/,
+    base64: 'encoding_format',
+    more: ['user', 'input_type', 'truncate'],
+  }),
+  OpenRouter: shaped('openrouter', 'openai/text-embedding-3-small', {
+    url: /^https:\/\/openrouter\.ai\/api\/v1\/embeddings$/,
+    task: 'input_type',
+    query: 'search_query',
+    more: ['user', 'truncate'],
+  }),
+  Ollama: shaped('ollama', 'nomic-embed-text', {
+    url: /^http:\/\/localhost:11434\/v1\/embeddings$/,
+    more: ['user', 'input_type', 'truncate'],
+  }),
+  Together: shaped('together', 'intfloat/multilingual-e5-large-instruct', {
+    url: /^https:\/\/api\.together\.ai\/v1\/embeddings$/,
+    width: null,
+  }),
+  Mistral: shaped('mistral', 'codestral-embed', {
+    url: /^https:\/\/api\.mistral\.ai\/v1\/embeddings$/,
+    width: 'output_dimension',
+    base64: 'encoding_format',
+  }),
+  Voyage: shaped('voyage', 'voyage-4', {
+    url: /^https:\/\/api\.voyageai\.com\/v1\/embeddings$/,
+    width: 'output_dimension',
+    task: 'input_type',
+    query: 'query',
+    cut: 'truncation',
+    base64: 'encoding_format',
+  }),
+  Jina: shaped('jina', 'jina-embeddings-v4', {
+    url: /^https:\/\/api\.jina\.ai\/v1\/embeddings$/,
+    task: 'task',
+    query: 'retrieval.query',
+    cut: 'truncate',
+    base64: 'embedding_type',
+  }),
+  NVIDIA: shaped('nvidia-nim', 'nvidia/nv-embedqa-e5-v5', {
+    url: /^https:\/\/integrate\.api\.nvidia\.com\/v1\/embeddings$/,
+    task: 'input_type',
+    query: 'query',
+    cut: 'truncate',
+    base64: 'encoding_format',
+    more: ['user'],
+  }),
+  'a server of its own that speaks as Voyage does': shaped(
+    { provider: 'openai-compatible-lab', providerSpecificData: { baseUrl: 'http://lab.test/v1', format: 'voyage' } },
+    'lab',
+    {
+      url: /^http:\/\/lab\.test\/v1\/embeddings$/,
+      width: 'output_dimension',
+      task: 'input_type',
+      query: 'query',
+      cut: 'truncation',
+      base64: 'encoding_format',
+    },
+  ),
+  'a server that is set to Responses': shaped(
+    {
+      provider: 'openai-compatible-own',
+      providerSpecificData: { baseUrl: 'http://own.test/v1', format: 'openai-responses' },
+    },
+    'own',
+    {
+      url: /^http:\/\/own\.test\/v1\/embeddings$/,
+      base64: 'encoding_format',
+      more: ['user', 'input_type', 'truncate'],
+    },
+  ),
+  Cohere: {
+    connection: { provider: 'cohere' },
+    model: 'embed-v4.0',
+    url: /^https:\/\/api\.cohere\.com\/v2\/embed$/,
+    query: 'search_query',
+    read: cohereRead,
+    answer: (seen) => ({
+      id: 'e1',
+      texts: seen.texts,
+      embeddings: { float: vectors(seen) },
+      meta: { api_version: { version: '2' }, billed_units: { input_tokens: 3 * seen.texts.length } },
+      response_type: 'embeddings_by_type',
+    }),
+  },
+  Google: {
+    connection: { provider: 'google' },
+    model: 'gemini-embedding-001',
+    url: /^https:\/\/generativelanguage\.googleapis\.com\/v1beta\/models\/gemini-embedding-001:(?:embedContent|batchEmbedContents)$/,
+    query: 'RETRIEVAL_QUERY',
+    lacks: ['usage'],
+    read(sent, { url }) {
+      const isBatch = url.pathname.endsWith(':batchEmbedContents')
+      if (isBatch) only(sent, ['requests'])
+      const requests = isBatch ? (sent.requests as Sent[]) : [sent]
+      if (isBatch && requests.some(({ model }) => model !== 'models/gemini-embedding-001'))
+        throw new TypeError('model is required in each request')
+      const read = requests.map(google)
+      return { texts: read.map(({ text }) => text), task: read[0]?.task, width: read[0]?.width }
+    },
+    answer(seen, { url }) {
+      const embeddings = vectors(seen).map((values) => ({ values }))
+      return url.pathname.endsWith(':batchEmbedContents') ? { embeddings } : { embedding: embeddings[0] }
+    },
+  },
+  'Vertex AI': {
+    connection: vertex,
+    model: 'text-embedding-005',
+    url: vertexUrl('predict'),
+    query: 'RETRIEVAL_QUERY',
+    read(sent) {
+      only(sent, ['instances', 'parameters'])
+      const { instances, parameters = {} } = sent as { instances: Sent[]; parameters?: Sent }
+      for (const instance of instances) only(instance, ['content', 'task_type', 'title'])
+      only(parameters, ['outputDimensionality', 'autoTruncate'])
+      return {
+        texts: textsIn(instances.map(({ content }) => content)),
+        task: instances[0]?.task_type,
+        width: parameters.outputDimensionality,
+        truncation: parameters.autoTruncate,
+      }
+    },
+    answer: (seen) => ({
+      predictions: vectors(seen).map((values) => ({
+        embeddings: { values, statistics: { token_count: 3, truncated: false } },
+      })),
+    }),
+  },
+  'Vertex AI, one content at a time': {
+    connection: vertex,
+    model: 'gemini-embedding-2',
+    url: vertexUrl('embedContent'),
+    query: undefined, // it is in the text
+    read(sent) {
+      only(sent, ['content', 'embedContentConfig'])
+      const { embedContentConfig: config = {}, content } = sent as { embedContentConfig?: Sent; content: unknown }
+      only(config, ['outputDimensionality', 'taskType', 'title', 'autoTruncate'])
+      const { text } = google({ content })
+      return {
+        texts: [text.replace(/^(?:task: search result \| query|title: none \| text): /, '')],
+        width: config.outputDimensionality,
+      }
+    },
+    answer: (seen) => ({ embedding: { values: vectors(seen)[0] }, usageMetadata: { promptTokenCount: 3 } }),
+  },
+  'Titan at Bedrock': bedrock('amazon.titan-embed-text-v2:0', {
+    query: undefined,
+    lacks: ['task'],
+    read(sent) {
+      only(sent, ['inputText', 'dimensions', 'normalize'])
+      return { texts: textsIn(sent.inputText), width: sent.dimensions }
+    },
+    answer: (seen) => ({ embedding: vectors(seen)[0], inputTextTokenCount: 3 }),
+  }),
+  'Cohere at Bedrock': bedrock('us.cohere.embed-v4:0', {
+    query: 'search_query',
+    read(sent) {
+      if ('model' in sent) throw new TypeError('The model is in the path')
+      return cohereRead(sent)
+    },
+    answer: (seen) => ({ id: 'e1', texts: seen.texts, embeddings: { float: vectors(seen) } }),
+  }),
+  'Cohere of version 3 at Bedrock': bedrock('cohere.embed-english-v3', {
+    query: 'search_query',
+    read: cohereRead,
+    answer: (seen) => ({ id: 'e1', texts: seen.texts, embeddings: vectors(seen) }),
+  }),
+  'Nova at Bedrock': bedrock('amazon.nova-2-multimodal-embeddings-v1:0', {
+    query: 'TEXT_RETRIEVAL',
+    read(sent) {
+      only(sent, ['taskType', 'singleEmbeddingParams'])
+      const { embeddingPurpose, embeddingDimension, text, ...rest } = sent.singleEmbeddingParams as Sent
+      only(rest, [])
+      const { value, truncationMode } = text as Sent
+      return { texts: textsIn(value), task: embeddingPurpose, width: embeddingDimension, truncation: truncationMode }
+    },
+    answer: (seen) => ({ embeddings: [{ embeddingType: 'TEXT', embedding: vectors(seen)[0] }], inputTokenCount: 3 }),
+  }),
+}
+
+/** Answers as the vendor, or with a 422 that says what is wrong. */
+export function answering({ read, answer, headers, url }: FakeVendor, onSeen: (seen: Seen) => void) {
+  return (call: Call): Response => {
+    if (!url.test(call.url.href)) return json({ message: `There is nothing at ${call.url.href}` }, 404)
+    try {
+      const seen = read(JSON.parse(call.body), call)
+      onSeen(seen)
+      return json(answer(seen, call), 200, headers?.(seen) ?? {})
+    } catch (error) {
+      return json({ message: String(error) }, 422)
+    }
+  }
+}
