@@ -6,7 +6,7 @@ import { createFetchHandlers } from './http/fetch.ts'
 import { createHealthCheck } from './http/health-check.ts'
 import { listingPaths, modelsRoutes } from './http/listing-routes.ts'
 import { modelRoutes } from './http/model-routes.ts'
-import type { PageGuards } from './http/pages.ts'
+import { observerPage, type PageGuards } from './http/pages.ts'
 import { endpoints } from './kinds/kinds.ts'
 import { settlesWithin, startDeadline } from './lib/deadline.ts'
 import type { Exchange, Reply, UpstreamFetch } from './lib/exchange.ts'
@@ -18,12 +18,15 @@ import type { Pushes } from './management/cloud-pushes.ts'
 import { deferredManagement } from './management/deferred.ts'
 import type { Management } from './management/operations.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
+import { createFollow } from './pipeline/following.ts'
 import { createObserver } from './pipeline/hooks.ts'
+import type { GatewayFacts } from './pipeline/observing.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import type { AttemptStep, RequestStep } from './pipeline/steps.ts'
 import {
   createWaitingWarning,
   holdsRefusedBodies,
+  isShortLived,
   isWorkers,
   lingerBeforeClose,
   loggerFor,
@@ -109,6 +112,8 @@ export function createGatewayWith(
   const background = createBackground((error) => onError(error))
   const observer = createObserver(options.hooks ?? {}, logger, background)
   const { onError } = observer
+  const observers = options.observe ?? []
+  const follow = createFollow(observers, onError)
   const inFlight = createInFlight()
   let isClosed = false
   const admit = () => {
@@ -182,6 +187,7 @@ export function createGatewayWith(
     asksForUsage: options.askForUsage ?? false,
     inFlight,
     observer,
+    follow,
     aroundRequest: [
       limitConcurrency(inFlight, limits.maxConcurrent),
       ...(keyWatch ? [watchKey(keyWatch)] : []),
@@ -237,7 +243,17 @@ export function createGatewayWith(
     }
   }
 
-  const pages = options.dashboard ? [options.dashboard] : []
+  const facts: GatewayFacts = {
+    isOneOfMany: isShortLived(),
+    targets: async () => {
+      const { targetFacts } = await import('./observe/target-facts.ts')
+      return targetFacts(await pipeline.routes(), pipeline.health)
+    },
+  }
+  const pages = [
+    ...(options.dashboard ? [options.dashboard] : []),
+    ...observers.flatMap(({ page }) => (page ? [observerPage(page, facts)] : [])),
+  ]
   const app = createApp({
     basePath,
     store: { ...store, clock },
@@ -287,12 +303,13 @@ export function createGatewayWith(
 /** The guards of pages, loaded with the first request for one. */
 function guardsOfPages(management: GatewayOptions['management'], onError: (error: unknown) => void): PageGuards {
   const guards = once(async () => {
-    const { createHostGuard, createManagementGuard } = await import('./http/management-guard.ts')
-    return { host: createHostGuard(management), management: createManagementGuard(management, { onError }) }
+    const { createPageGuards } = await import('./http/management-guard.ts')
+    return createPageGuards(management, { onError })
   })
   return {
     host: async (exchange) => (await guards()).host(exchange),
     management: async (exchange) => (await guards()).management(exchange),
+    token: async (exchange, token) => (await guards()).token(exchange, token),
   }
 }
 

@@ -31,6 +31,17 @@ export type { Management, OpenApiDocument } from './management/operations.ts'
 export type { Provider, ProviderChange } from './management/providers.ts'
 export type { GatewayOptions, Limits } from './options.ts'
 export type { Hooks } from './pipeline/hooks.ts'
+export type {
+  AttemptEnd,
+  AttemptFollower,
+  GatewayFacts,
+  GatewayObserver,
+  ObservedAttempt,
+  ObservedRequest,
+  ObserverPage,
+  RequestFollower,
+  TargetFact,
+} from './pipeline/observing.ts'
 export type { AttemptRecord, RequestRecord } from './pipeline/records.ts'
 export type { Explanation } from './routing/explanation.ts'
 export type { FailureClass } from './routing/failure-class.ts'

@@ -7,6 +7,7 @@ import { isOrigin } from './lib/urls.ts'
 import type { CloudOptions } from './management/cloud.ts'
 import type { PipelineLimits } from './pipeline/context.ts'
 import type { Hooks } from './pipeline/hooks.ts'
+import type { GatewayObserver } from './pipeline/observing.ts'
 import { checkCatalog } from './providers/catalog.ts'
 import type { Secret } from './store/open-vault.ts'
 import type { Catalog, Clock, Logger, Storage } from './types.ts'
@@ -95,6 +96,11 @@ export interface GatewayOptions {
   limits?: Partial<Limits>
   /** Functions that are called with each request, attempt, usage and error; default: none. */
   hooks?: Hooks
+  /**
+   * What is told of each model request while it happens: `otel(api)` of `signalbox/otel`, `prometheus()` of `signalbox/prometheus`, `jsonLog(write)`
+   * of `signalbox/log`, or one of the host's own. Default: none.
+   */
+  observe?: readonly GatewayObserver[]
   /** Default: the console; `false` drops all messages. */
   logger?: Logger | false
 }
@@ -128,6 +134,7 @@ export function checkOptions(options: GatewayOptions, maker = 'createGateway', k
     throw new TypeError('sharedState needs a storage whose conditional writes hold (`atomic: true`). Leave it out.')
   checkOrigins(options.allowedOrigins)
   checkManagement(options.management)
+  checkObservers(options.observe)
   if (options.dashboard !== undefined && !hasFunctions(options.dashboard, ['serve']))
     throw new TypeError('dashboard must be dashboard() of signalbox/dashboard.')
   checkCloud(options.cloud)
@@ -187,6 +194,15 @@ function checkHooks(hooks: unknown): void {
     if (hook !== undefined && typeof hook !== 'function') throw new TypeError(`hooks.${name} must be a function.`)
 }
 
+function checkObservers(observe: unknown): void {
+  if (observe === undefined) return
+  const isObserver = (one: unknown) => hasFunctions(one, ['request']) || (isObject(one) && isObject(one.page))
+  if (!Array.isArray(observe) || !observe.every(isObserver))
+    throw new TypeError(
+      'observe must be a list of observers, such as [otel(api)] of signalbox/otel or [prometheus()] of signalbox/prometheus.',
+    )
+}
+
 function checkLimits(limits: unknown): void {
   if (limits === undefined) return
   if (!isObject(limits)) throw new TypeError('limits must be an object of numbers.')
@@ -216,6 +232,7 @@ const names = [
   'catalog',
   'limits',
   'hooks',
+  'observe',
   'logger',
 ]
 const hookNames = ['onRequest', 'onAttempt', 'onUsage', 'onError']

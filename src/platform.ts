@@ -133,6 +133,13 @@ export const platformFetch: UpstreamFetch = isBun ? Object.assign(anyFetch, { ra
 /** Is this Cloudflare Workers, which takes an exported function for the class of a Durable Object, even one with a property `fetch`? */
 export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'
 
+/** Is this one of many instances that come and go with the load: on Workers, on AWS Lambda, on Deno Deploy, or in a service worker? */
+export function isShortLived(): boolean {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } } // the runtime's global
+  const { AWS_LAMBDA_FUNCTION_NAME: lambda, DENO_DEPLOYMENT_ID: deploy } = isDeno ? {} : (process?.env ?? {})
+  return isWorkers() || 'ServiceWorkerGlobalScope' in globalThis || (lambda ?? deploy) !== undefined
+}
+
 /** The part of Node's module `crypto` that is used. */
 interface NodeCrypto {
   createSecretKey(key: Uint8Array): object

@@ -4,6 +4,7 @@ import type { Exchange } from '../lib/exchange.ts'
 import { bearerToken, requireJson } from '../lib/http-headers.ts'
 import { isClientKey } from '../store/client-key.ts'
 import { type ManagementOptions, MODES } from './management-options.ts'
+import type { PageGuards } from './pages.ts'
 
 /** Throws unless the request may manage the gateway. */
 type ManagementGuard = (exchange: Exchange) => Promise<void>
@@ -27,26 +28,43 @@ async function closed(): Promise<never> {
   })
 }
 
-/**
- * The guard of pages that have no data: only where `/api` is open to everybody must a browser name the host as it has to there. Throws
- * `FORBIDDEN`.
- */
-export function createHostGuard(options: ManagementOptions | undefined): ManagementGuard {
+/** What pages beside the APIs guard themselves with. */
+export function createPageGuards(
+  options: ManagementOptions | undefined,
+  deps: { onError(error: unknown): void },
+): PageGuards {
   const isOpen = options !== undefined && 'dangerouslyAllowUnauthenticated' in options
-  return async (exchange) => {
-    if (isOpen) refuseUnknownHost(exchange, options.allowedHosts ?? [])
+  const byToken = new Map<string, ManagementGuard>()
+  return {
+    management: createManagementGuard(options, deps),
+    async host(exchange) {
+      if (isOpen) refuseUnknownHost(exchange, options.allowedHosts ?? [])
+    },
+    token(exchange, token) {
+      const guard = byToken.get(token) ?? tokenGuard(token, wrongPageToken)
+      byToken.set(token, guard)
+      return guard(exchange)
+    },
   }
 }
 
-function tokenGuard(token: string): ManagementGuard {
+/** The guard that lets in who sends the token. `unauthorized` makes the error for a credential that is another one. */
+function tokenGuard(token: string, refused = unauthorized): ManagementGuard {
   let expected: Promise<Uint8Array> | undefined // some platforms refuse cryptography before the first request
   return async (exchange) => {
     const presented = bearerToken(exchange.header('authorization')) ?? ''
     expected ??= digest(token)
     const isRight = isEqualInConstantTime(await digest(presented), await expected)
-    if (!isRight) throw unauthorized(presented)
+    if (!isRight) throw refused(presented)
   }
 }
+
+/** The error of a page that has a token of its own. */
+const wrongPageToken = () =>
+  gatewayError('MANAGEMENT_UNAUTHORIZED', {
+    message: 'Send the token of this page, as "Authorization: Bearer <token>".',
+    headers: { 'www-authenticate': 'Bearer' },
+  })
 
 function unauthorized(presented: string) {
   const hint = isClientKey(presented)

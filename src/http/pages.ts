@@ -1,10 +1,11 @@
 import { gatewayError } from '../errors.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
+import type { GatewayFacts, ObserverPage } from '../pipeline/observing.ts'
 
 /** A page beside the APIs, as an option such as `dashboard` brings it. It answers `GET` and `HEAD`. */
 export interface MountedPage {
   /** Below the base path, such as `/admin`. */
-  readonly path: `/${string}`
+  readonly path: string
   /** Are all paths below it its own as well? */
   readonly hasFolder: boolean
   /** Lets in whom it lets in: the page calls one of `guards`, or has a guard of its own. */
@@ -24,6 +25,8 @@ export interface PageGuards {
   host(exchange: Exchange): Promise<void>
   /** Lets in who may call `/api`. */
   management(exchange: Exchange): Promise<void>
+  /** Lets in who sends this token as `Authorization: Bearer`. */
+  token(exchange: Exchange, token: string): Promise<void>
 }
 
 /** The pages of a gateway, and what they may guard themselves with. */
@@ -49,3 +52,14 @@ export async function servePage(
     })
   return page.serve({ exchange, rest: path.slice(page.path.length), guards })
 }
+
+/** The page of an observer, behind its own token, or else behind the guard of `/api`. */
+export const observerPage = (page: ObserverPage, facts: GatewayFacts): MountedPage => ({
+  path: page.path,
+  hasFolder: false,
+  async serve({ exchange, guards }) {
+    if (page.token === undefined) await guards.management(exchange)
+    else await guards.token(exchange, page.token)
+    return page.reply(exchange, facts)
+  },
+})

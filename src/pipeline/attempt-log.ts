@@ -8,6 +8,7 @@ import type { RunningCall, TargetStats } from '../routing/target-stats.ts'
 import type { Catalog, Clock } from '../types.ts'
 import { type Spending, spendingOf, sumOfSpendings } from '../usage/cost.ts'
 import type { Observer } from './hooks.ts'
+import type { AttemptFollower } from './observing.ts'
 import type { Target } from './outcome.ts'
 import { type AttemptRecord, attemptRecord, type Skip, skipRecord } from './records.ts'
 
@@ -16,6 +17,7 @@ interface AttemptTerms {
   /** The id of the client's key; empty when it has none. */
   owner: string
   isStream: boolean
+  follower: AttemptFollower | undefined
   /** The attempt has answered or failed; of a stream, it has begun. `null`: it was not made, as the whole request was refused. */
   onOutcome(step: AttemptRecord | Skip | null): void
   /** It is over, and its usage is known. */
@@ -39,6 +41,7 @@ export class AttemptLog {
   #spending: Spending | undefined = undefined
   #following: { readonly usage: TokenUsage | undefined } | undefined = undefined
   #isSettled = false
+  #isCut = false
   #isEmptyJudged = false // whether an empty answer counts against the target
   readonly #onSettled: Array<(record: AttemptRecord) => void> = []
 
@@ -60,6 +63,11 @@ export class AttemptLog {
   onSettled(listener: (record: AttemptRecord) => void): void {
     if (this.#isSettled && this.#record) listener(this.#record)
     else this.#onSettled.push(listener)
+  }
+
+  /** Headers by which a provider continues the trace. */
+  traceHeaders(): Readonly<Record<string, string>> | undefined {
+    return this.#terms.follower?.headers?.()
   }
 
   /** What the attempt has used so far; after it has settled, all of it. */
@@ -88,6 +96,7 @@ export class AttemptLog {
     else this.#permit.succeed()
     this.#measure()
     this.#outcome({ outcome: 'answered', status })
+    if (kind === 'stream') this.#terms.follower?.begun?.(this.#record?.durationMs ?? 0)
   }
 
   /** The client has a whole answer. */
@@ -107,6 +116,7 @@ export class AttemptLog {
         message: `The stream broke off after it had begun (status ${error.status}).`,
       })
     } else if (!this.#isEmptyJudged && !cancelled) this.#permit.succeed()
+    this.#isCut = error !== undefined && !cancelled
     this.used(usage)
     this.#settle()
   }
@@ -190,6 +200,8 @@ export class AttemptLog {
       this.#terms.onSettled(this.#record)
     }
     for (const listener of this.#onSettled) listener(this.#record)
+    const totalMs = this.#terms.context.clock.now() - this.#startedAt
+    this.#terms.follower?.ended?.(this.#record, { totalMs, isCut: this.#isCut })
   }
 
   /** The end of one that is not listed among the attempts of the request. */

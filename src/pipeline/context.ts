@@ -10,6 +10,7 @@ import type { TargetStats } from '../routing/target-stats.ts'
 import type { StoredSettings } from '../store/settings.ts'
 import type { ConnectionRecord } from '../store/store.ts'
 import type { CloudCall } from '../upstream/request.ts'
+import type { Follow } from './following.ts'
 import type { Observer } from './hooks.ts'
 import type { AttemptStep } from './steps.ts'
 import type { GroupRouting } from './targets/groups.ts'
@@ -64,5 +65,7 @@ export interface PipelineContext extends CodecContext {
   targetStats: TargetStats
   inFlight: InFlight
   observer: Observer
+  /** Starts what follows a request; absent where nothing does. */
+  follow: Follow | undefined
   aroundAttempt: readonly AttemptStep[]
 }

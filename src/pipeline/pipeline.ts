@@ -56,7 +56,7 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
 }
 
 type Shared =
-  | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'observer')
+  | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'observer' | 'follow')
   | ('isStrict' | 'fetchesMedia' | 'asksForUsage' | 'aroundAttempt')
 
 /** Makes the pipeline. What only some requests need is loaded with the first of them. */

@@ -24,6 +24,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   context.retryBudget.earn()
   context.hedgeBudget.earn()
   const { table, settings } = await client.scope.race(readRules(context))
+  log.routed(table)
   return {
     exchange,
     call,

@@ -73,6 +73,8 @@ export interface RequestRecord {
   error?: ErrorCode
   /** The id of the client's key, a paused one too; absent when the request carried none. */
   keyId?: string
+  /** The id of the group of that key, if it has one. */
+  groupId?: string
   /** The model name that the client sent; absent when the request could not be read. */
   model?: string
   path: string

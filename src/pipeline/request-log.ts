@@ -4,6 +4,8 @@ import type { Endpoint } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
 import type { Route, RouteTarget } from '../routing/group.ts'
+import { isKnownName, isKnownTarget } from '../routing/known-models.ts'
+import type { RouteTable } from '../routing/route-table.ts'
 import type { TargetStats } from '../routing/target-stats.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { Catalog, Clock } from '../types.ts'
@@ -11,7 +13,9 @@ import { type Spending, sumOfSpendings } from '../usage/cost.ts'
 import type { UsageRecord } from '../usage/record.ts'
 import { AttemptLog } from './attempt-log.ts'
 import { Client } from './client.ts'
+import type { Follow } from './following.ts'
 import type { Observer } from './hooks.ts'
+import type { AttemptFollower, RequestFollower } from './observing.ts'
 import type { Target } from './outcome.ts'
 import {
   type AttemptRecord,
@@ -32,6 +36,8 @@ export interface LogContext {
   targetStats: TargetStats
   inFlight: InFlight
   observer: Observer
+  /** Starts what follows a request; absent where nothing does. */
+  follow: Follow | undefined
 }
 
 /** The attempt that is under way, without its codec, which holds the body of the request. */
@@ -70,6 +76,8 @@ export class RequestLog {
   readonly #waitUntil: Exchange['waitUntil']
   readonly #attempts: AttemptLog[] = []
   readonly #onEnd: Array<(record: RequestRecord) => void> = []
+  readonly #follower: RequestFollower | undefined
+  #table: RouteTable | undefined = undefined
   #model: string | undefined = undefined
   #isStream = false
   #stop: Stop | undefined = undefined
@@ -83,6 +91,17 @@ export class RequestLog {
     this.#startedAt = context.clock.now()
     this.#path = exchange.path
     this.#waitUntil = exchange.waitUntil
+    this.#follower = context.follow?.({
+      id: this.id,
+      method: exchange.method,
+      route: endpoint.path,
+      path: exchange.path,
+      format: endpoint.format,
+      operation: endpoint.operation.name,
+      kind: endpoint.operation.kind,
+      startedAt: this.#startedAt,
+      header: (name) => exchange.header(name),
+    })
   }
 
   /** The client's key, once it is known, a paused one too. */
@@ -101,14 +120,24 @@ export class RequestLog {
     this.#isStream = stream
   }
 
+  /** The models and names that the gateway knows are at hand. */
+  routed(table: RouteTable): void {
+    const follower = this.#follower
+    if (!follower) return
+    const model = this.#model ?? ''
+    this.#table = table
+    follower.asked?.({ model, isKnown: isKnownName(model, table), stream: this.#isStream })
+  }
+
   /** An attempt begins. */
-  attempt(target: Target, codec: Omit<Trying, 'route'>): AttemptLog {
+  attempt(target: Target, codec: Omit<Trying, 'route'>, { isHedge } = { isHedge: false }): AttemptLog {
     const place = this.#steps.push(undefined) - 1
     this.trying = { route: target.route, isPassThrough: codec.isPassThrough, warnings: codec.warnings }
     const attempt = new AttemptLog(target, {
       context: this.#context,
       owner: this.key?.id ?? '',
       isStream: this.#isStream,
+      follower: this.#followAttempt(target, { isHedge }),
       onOutcome: (step) => {
         this.#steps[place] = step
         if (step && 'outcome' in step) this.#context.observer.onAttempt(() => step, this.#waitUntil)
@@ -119,6 +148,22 @@ export class RequestLog {
     })
     this.#attempts.push(attempt)
     return attempt
+  }
+
+  #followAttempt({ route: { target } }: Target, { isHedge }: { isHedge: boolean }): AttemptFollower | undefined {
+    const table = this.#table
+    if (!table) return undefined
+    return this.#follower?.attempt?.({
+      number: this.#attempts.length + 1,
+      isHedge,
+      provider: target.provider,
+      connectionId: target.connection.id,
+      format: target.format,
+      model: target.model,
+      isKnown: isKnownTarget(target, table),
+      baseUrl: target.baseUrl ?? '',
+      startedAt: this.#context.clock.now(),
+    })
   }
 
   /** A target is skipped because of an earlier failure of that class, or as its connection is draining. */
@@ -187,6 +232,7 @@ export class RequestLog {
     const answer = this.#answer
     if (answer) observer.onUsage(() => this.#usage(answer, course), this.#waitUntil)
     observer.onRequest(() => this.#record(course), this.#waitUntil)
+    this.#follower?.ended?.(this.#record(course))
   }
 
   /** What all attempts have used, those too that brought no answer. */
@@ -228,6 +274,7 @@ export class RequestLog {
     }
     if (error) record.error = error
     if (this.key) record.keyId = this.key.id
+    if (this.key?.group) record.groupId = this.key.group.id
     if (this.#model !== undefined) record.model = this.#model
     if (steps.length > attempts.length) record.skipped = steps.filter(isSkipped)
     if (this.#stop) record.stopped = this.#stop

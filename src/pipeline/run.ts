@@ -52,7 +52,7 @@ async function nextAttempt(
   for (let target = await targets.next({ isHedge }); target; target = await targets.next({ isHedge })) {
     try {
       const codec = await encode(request, target.route.target)
-      if (targets.begin(target, { isHedge })) return new Attempt(request, target, codec)
+      if (targets.begin(target, { isHedge })) return new Attempt(request, target, codec, { isHedge })
     } catch (error) {
       targets.passOver(target, error)
     }

@@ -8,8 +8,6 @@ const towardsUpstream: ReadonlySet<string> = new Set([
   'http-referer',
   'idempotency-key',
   'openai-beta',
-  'traceparent',
-  'tracestate',
   'user-agent',
   'x-title',
 ])
@@ -27,14 +25,7 @@ export function requestHeaders(
 }
 
 /** Headers with the same meaning for every provider. */
-const towardsAny: ReadonlySet<string> = new Set([
-  'http-referer',
-  'idempotency-key',
-  'traceparent',
-  'tracestate',
-  'user-agent',
-  'x-title',
-])
+const towardsAny: ReadonlySet<string> = new Set(['http-referer', 'idempotency-key', 'user-agent', 'x-title'])
 
 /** The client's headers for a provider of another format, over `defaults`. */
 export function translatedHeaders(

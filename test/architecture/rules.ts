@@ -8,7 +8,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['src/routing/', 'src/upstream/', 'src/listing/', 'src/usage/', 'src/limits/', 'src/sync/'],
   ['src/codec/'],
   ['src/pipeline/', 'src/management/'],
-  ['src/gate/'],
+  ['src/gate/', 'src/observe/'],
   ['src/http/'],
   [
     'src/index.ts',

@@ -126,10 +126,11 @@ test('only headers of the client with a meaning to providers are passed through'
     'anthropic-version': '2024-10-22',
     'idempotency-key': 'k1',
     'openai-beta': 'assistants=v2',
-    traceparent: '00-1-2-3',
     'user-agent': 'my-client/1',
   }
   const kept = {
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    tracestate: 'a=b',
     authorization: 'Bearer sk-of-the-client',
     'api-key': 'k',
     connection: 'keep-alive, x-hop',

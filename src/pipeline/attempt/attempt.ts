@@ -34,11 +34,11 @@ export class Attempt {
   #checkFollowUp: FollowUpCheck | undefined = undefined
   #hasBegun = false // its credential is at hand, and its provider is called next
 
-  constructor(request: ModelRequest, target: Target, codec: Codec) {
+  constructor(request: ModelRequest, target: Target, codec: Codec, { isHedge } = { isHedge: false }) {
     this.route = target.route
     this.#request = request
     this.#codec = codec
-    this.#log = request.log.attempt(target, codec)
+    this.#log = request.log.attempt(target, codec, { isHedge })
   }
 
   /** Makes the attempt. Failures are outcomes; rejects only when the client no longer waits, or another attempt was faster. */
@@ -194,10 +194,12 @@ export class Attempt {
    * The call of a target with its credential, signed where a cloud wants that. A credential that cannot be decrypted is a failure of the
    * connection.
    */
-  async #prepare(request: UpstreamRequest): Promise<UpstreamCall | FailedResponse> {
+  async #prepare(asked: UpstreamRequest): Promise<UpstreamCall | FailedResponse> {
     const { context } = this.#request
     const { target } = this.route
     const { cloud } = target
+    const trace = this.#log.traceHeaders()
+    const request = trace ? { ...asked, headers: { ...asked.headers, ...trace } } : asked
     let apiKey: string | undefined
     try {
       apiKey = await this.#scope.race(context.apiKeyOf(target.connection))

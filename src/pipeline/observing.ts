@@ -1,0 +1,106 @@
+import type { Exchange, Reply } from '../lib/exchange.ts'
+import type { Kind, WireFormat } from '../types.ts'
+import type { AttemptRecord, RequestRecord } from './records.ts'
+
+/**
+ * Is told of each request to a model endpoint while it happens; an entry of the option `observe`. What an observer throws is logged, and
+ * changes nothing. It gets no prompt, no answer, no credential and no address of a client.
+ */
+export interface GatewayObserver {
+  /** A model request has arrived. Returns what follows it, or nothing. */
+  request?(request: ObservedRequest): RequestFollower | undefined
+  /** A page for operators. */
+  readonly page?: ObserverPage
+}
+
+/** A page that an observer serves below the base path, to `GET` and `HEAD`. */
+export interface ObserverPage {
+  /** Below the base path, such as `/metrics`. */
+  readonly path: string
+  /** Opens it as `Authorization: Bearer`. Without it the page has the guard of the option `management`. */
+  readonly token?: string
+  reply(exchange: Pick<Exchange, 'header'>, facts: GatewayFacts): Promise<Reply>
+}
+
+/** What is true of the gateway now. */
+export interface GatewayFacts {
+  /** Is this instance one of many that come and go, such as the isolates of Workers? */
+  readonly isOneOfMany: boolean
+  /** The targets that have been called lately, or that cool. Rejects with `STORAGE_FAILED`. */
+  targets(): Promise<TargetFact[]>
+}
+
+/** The state of a target. */
+export interface TargetFact {
+  readonly provider: string
+  readonly connectionId: string
+  readonly model: string
+  /** Is the model in the catalog, a custom one, or enabled on its connection? */
+  readonly isKnown: boolean
+  readonly state: 'ok' | 'cooling' | 'draining'
+}
+
+/** A model request, of which the endpoint is known and nothing else has been read. */
+export interface ObservedRequest {
+  /** As in the header `x-signalbox-request-id`. */
+  readonly id: string
+  readonly method: string
+  /** The endpoint's path below the base path, with `{model}` where the model's name stands, such as `/v1/chat/completions`. */
+  readonly route: string
+  /** As it was asked for, below the host. */
+  readonly path: string
+  readonly format: WireFormat
+  readonly operation: string
+  readonly kind: Kind
+  /** Epoch ms. */
+  readonly startedAt: number
+  /** A header of the request; `name` in lower case. */
+  header(name: string): string | undefined
+}
+
+/** Follows one request. */
+export interface RequestFollower {
+  /** It has been read. `isKnown`: does the gateway know the name, as a combo, an alias or a model? */
+  asked?(asked: { model: string; isKnown: boolean; stream: boolean }): void
+  /** A provider is to be called. */
+  attempt?(attempt: ObservedAttempt): AttemptFollower | undefined
+  /** It is over: the last byte has been sent, or it has failed. Called once. */
+  ended?(record: RequestRecord): void
+}
+
+/** A call to a provider that begins. */
+export interface ObservedAttempt {
+  /** From 1, in the order in which they begin. */
+  readonly number: number
+  /** Is it made beside a slow one? */
+  readonly isHedge: boolean
+  readonly provider: string
+  readonly connectionId: string
+  /** The provider's format. */
+  readonly format: string
+  readonly model: string
+  /** Is the model in the catalog, a custom one, or enabled on its connection? */
+  readonly isKnown: boolean
+  /** Where the provider is asked. */
+  readonly baseUrl: string
+  /** Epoch ms. */
+  readonly startedAt: number
+}
+
+/** Follows one attempt. */
+export interface AttemptFollower {
+  /** Headers for the provider: the trace context. */
+  headers?(): Readonly<Record<string, string>>
+  /** The first content of its stream has come, `afterMs` after its start. */
+  begun?(afterMs: number): void
+  /** It has settled: after the last byte of its answer, or after its failure. Called once. */
+  ended?(record: AttemptRecord, end: AttemptEnd): void
+}
+
+/** How an attempt ended. */
+export interface AttemptEnd {
+  /** From its start to its last byte. */
+  readonly totalMs: number
+  /** Has its stream broken off? Its outcome is `answered` then. */
+  readonly isCut: boolean
+}

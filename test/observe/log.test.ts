@@ -1,0 +1,82 @@
+import { jsonLog } from '../../src/observe/log.ts'
+import { metered } from '../gate/support/metered.ts'
+import { json } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openObserved, read } from './world.ts'
+
+const test = suite('the log of requests')
+
+async function logged(answer = metered({}, { tokens: 0 })) {
+  const lines: string[] = []
+  const world = await openObserved([jsonLog((line) => void lines.push(line))], answer)
+  return { ...world, lines, last: () => JSON.parse(lines.at(-1) ?? '') }
+}
+
+test('has one line a request, with every attempt, tokens and cost', async () => {
+  const good = metered({ input: 100, output: 50 }, { tokens: 0 })
+  const { gateway, lines, last, chat } = await logged((call, nth) =>
+    call.provider === 'one' ? json({ error: { message: 'overloaded' } }, 503) : good(call, nth),
+  )
+  const { key, id } = await gateway.api.keys.create({ name: 'ci' })
+  await read(chat({ model: 'fast', stream: true }, { authorization: `Bearer ${key}` }))
+  assert.is(lines.length, 1)
+  assert.ok(lines[0]?.endsWith('\n'))
+  const { ts, id: requestId, ms, first_ms, attempts, ...line } = last()
+  assert.equal(line, {
+    level: 'info',
+    msg: 'request',
+    route: '/v1/chat/completions',
+    op: 'chat',
+    format: 'openai-chat',
+    key: id,
+    asked: 'fast',
+    target: 'two/m',
+    status: 200,
+    end: 'complete',
+    stream: true,
+    in: 100,
+    out: 50,
+    cache_read: 0,
+    cache_write: 0,
+    reasoning: 0,
+    cost_usd: 0.0006,
+  })
+  assert.match(requestId, /^[\da-f-]{36}$/)
+  assert.equal([typeof ts, typeof ms, typeof first_ms], ['string', 'number', 'number'])
+  assert.equal(
+    attempts.map(({ t, status, why }: Record<string, unknown>) => [t, status, why]),
+    [
+      ['one/m', 503, 'server'],
+      ['two/m', 200, undefined],
+    ],
+  )
+})
+
+test('has refused requests, as warnings', async () => {
+  const { gateway, last, chat } = await logged()
+  await gateway.api.settings.update({ requireApiKey: true })
+  await read(chat())
+  const { level, status, end, error } = last()
+  assert.equal({ level, status, end, error }, { level: 'warn', status: 401, end: 'refused', error: 'KEY_MISSING' })
+})
+
+test('holds no prompt, no answer and no credential', async () => {
+  const { lines, chat } = await logged(metered({ words: ['the secret answer'] }, { tokens: 0 }))
+  await read(chat({}, { authorization: 'Bearer sbx_not-a-key-of-this-gateway-0123456789' }))
+  await read(chat())
+  assert.not.match(lines.join(''), /secret|sbx_|of-one/)
+})
+
+test('stays within 4 KiB and one line, whatever a client or a provider sends', async () => {
+  const { lines, chat } = await logged(() =>
+    json({ error: { message: `\u2028\u202e\x1b[31m${'ß'.repeat(20_000)}` } }, 400),
+  )
+  for (const model of [`one/${'模'.repeat(900)}`, 'one/a\nb\u0085c\u2029d', `one/${'\u202e'.repeat(300)}`, 'fast'])
+    await read(chat({ model }))
+  assert.is(lines.length, 4)
+  for (const line of lines) {
+    assert.ok(Buffer.byteLength(line) <= 4_097, `${Buffer.byteLength(line)} bytes`)
+    assert.not.match(line.slice(0, -1), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+    assert.is(JSON.parse(line).msg, 'request')
+  }
+})

@@ -1,0 +1,171 @@
+import { measures } from '../../src/observe/measures.ts'
+import { prometheus } from '../../src/observe/prometheus.ts'
+import { metered } from '../gate/support/metered.ts'
+import { json } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { ADMIN, type ObservedWorld, openObserved, read } from './world.ts'
+
+const test = suite('metrics for Prometheus')
+
+const TOKEN = 'token-of-the-scrape-0123456789abcdef'
+
+async function scrape({ gateway }: ObservedWorld, headers: Record<string, string> = {}) {
+  const reply = await gateway.fetch('http://gateway/metrics', {
+    headers: { authorization: `Bearer ${TOKEN}`, ...headers },
+  })
+  return { status: reply.status, type: reply.headers.get('content-type'), text: await reply.text() }
+}
+
+/** The value of the sample that has all of these labels. */
+function sample(text: string, name: string, labels: Record<string, string> = {}): number | undefined {
+  const line = text
+    .split('\n')
+    .find(
+      (one) =>
+        one.startsWith(`${name}{`) && Object.entries(labels).every(([key, value]) => one.includes(`${key}="${value}"`)),
+    )
+  return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1))
+}
+
+const target = { gen_ai_provider_name: 'one', gen_ai_request_model: 'm' }
+
+test('count requests, attempts, tokens and money by target', async () => {
+  const world = await openObserved([prometheus({ token: TOKEN })], metered({ input: 100, output: 50 }, { tokens: 0 }))
+  await read(world.chat())
+  await read(world.chat({ stream: true }))
+  const { text } = await scrape(world)
+  assert.is(sample(text, 'gen_ai_client_inference_duration_seconds_count', target), 2)
+  assert.is(sample(text, 'gen_ai_client_inference_time_to_first_chunk_seconds_count', target), 1)
+  assert.is(sample(text, 'gen_ai_client_inference_usage_input_tokens_total', target), 200)
+  assert.is(sample(text, 'gen_ai_client_inference_usage_output_tokens_total', target), 100)
+  assert.is(sample(text, 'signalbox_attempts_total', { ...target, signalbox_outcome: 'answered' }), 2)
+  assert.is(sample(text, 'signalbox_usage_cost_usd_total', target), (2 * (100 * 1 + 50 * 10)) / 1e6)
+  assert.is(
+    sample(text, 'http_server_request_duration_seconds_count', {
+      http_route: '/v1/chat/completions',
+      http_response_status_code: '200',
+    }),
+    2,
+  )
+  assert.is(sample(text, 'signalbox_requests_active', { gen_ai_operation_name: 'chat' }), 0)
+  assert.is(sample(text, 'signalbox_streams_active', { gen_ai_operation_name: 'chat' }), 0)
+})
+
+test('tell a fallback, its reason, and that the client got its answer', async () => {
+  const good = metered({}, { tokens: 0 })
+  const world = await openObserved([prometheus({ token: TOKEN })], (call, nth) =>
+    call.provider === 'one' ? json({ error: { message: 'down' } }, 503) : good(call, nth),
+  )
+  await read(world.chat({ model: 'fast' }))
+  const { text } = await scrape(world)
+  assert.is(
+    sample(text, 'signalbox_fallbacks_total', {
+      gen_ai_provider_name: 'one',
+      signalbox_reason: 'server',
+      signalbox_recovered: 'true',
+    }),
+    1,
+  )
+  assert.is(sample(text, 'gen_ai_client_inference_duration_seconds_count', { ...target, error_type: '503' }), 1)
+  assert.is(sample(text, 'signalbox_request_attempts_sum', { signalbox_model: 'fast' }), 2)
+})
+
+test('count refusals by what refused', async () => {
+  const world = await openObserved([prometheus({ token: TOKEN })])
+  await world.gateway.api.settings.update({ requireApiKey: true })
+  await read(world.chat())
+  const { id, key } = await world.gateway.api.keys.create({ name: 'paused' })
+  await world.gateway.api.keys.update(id, { isActive: false })
+  await read(world.chat({}, { authorization: `Bearer ${key}` }))
+  const { text } = await scrape(world)
+  assert.is(sample(text, 'signalbox_requests_refused_total', { signalbox_reason: 'key' }), 1)
+  assert.is(sample(text, 'signalbox_requests_refused_total', { signalbox_reason: 'paused' }), 1)
+})
+
+test('say which targets cool', async () => {
+  const world = await openObserved([prometheus({ token: TOKEN })], () =>
+    json({ error: { message: 'no such key' } }, 401),
+  )
+  await read(world.chat())
+  const { text } = await scrape(world)
+  assert.is(sample(text, 'signalbox_target_state', { ...target, signalbox_state: 'cooling' }), 1)
+  assert.is(sample(text, 'signalbox_target_state', { ...target, signalbox_state: 'ok' }), 0)
+})
+
+test('are text of format 0.0.4, or of OpenMetrics where the scrape prefers it', async () => {
+  const world = await openObserved([prometheus({ token: TOKEN })])
+  await read(world.chat())
+  const plain = await scrape(world, { accept: '*/*;q=0.1' })
+  assert.is(plain.type, 'text/plain; version=0.0.4; charset=utf-8')
+  assert.match(plain.text, /^# TYPE signalbox_attempts_total counter$/m)
+  assert.not.match(plain.text, /# EOF/)
+  const open = await scrape(world, {
+    accept: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5',
+  })
+  assert.match(open.type ?? '', /^application\/openmetrics-text; version=1\.0\.0; charset=utf-8/)
+  assert.match(open.text, /^# TYPE signalbox_attempts counter$/m)
+  assert.match(open.text, /^# UNIT http_server_request_duration_seconds seconds$/m)
+  assert.ok(open.text.endsWith('# EOF\n'))
+})
+
+test('have a guard: their own token, or else that of the management', async () => {
+  const own = await openObserved([prometheus({ token: TOKEN })])
+  assert.is((await own.gateway.fetch('http://gateway/metrics')).status, 401)
+  assert.is(
+    (await own.gateway.fetch('http://gateway/metrics', { headers: { authorization: `Bearer ${ADMIN}` } })).status,
+    401,
+  )
+  const managed = await openObserved([prometheus()])
+  assert.is((await managed.gateway.fetch('http://gateway/metrics')).status, 401)
+  assert.is(
+    (await managed.gateway.fetch('http://gateway/metrics', { headers: { authorization: `Bearer ${ADMIN}` } })).status,
+    200,
+  )
+  const none = await openObserved([])
+  assert.is((await none.gateway.fetch('http://gateway/metrics')).status, 404)
+  assert.throws(() => prometheus({ token: 'short' }), /32 characters/)
+})
+
+test('get no new series by names, errors and user agents that clients choose', async () => {
+  const world = await openObserved([prometheus({ token: TOKEN })])
+  await read(world.chat({ model: 'one/nobody-knows-this' }))
+  await read(world.chat({ model: 'nowhere/first' }))
+  const before = (await scrape(world)).text.split('\n').length
+  for (let nth = 0; nth < 300; nth++) {
+    const model = nth % 2 === 0 ? `one/random-${nth}` : `random-${nth}`
+    await read(world.chat({ model }, { 'user-agent': `agent ${nth}` }))
+  }
+  const { text } = await scrape(world)
+  assert.is(text.split('\n').length, before)
+  assert.not.match(text, /random|agent \d/)
+})
+
+test('go to one series past 2,000 label sets, and the overflow counts them', async () => {
+  const { Registry } = await import('../../src/observe/registry.ts')
+  const registry = new Registry()
+  for (let nth = 0; nth < 2_100; nth++) registry.series(measures.refused, { 'signalbox.reason': `r${nth}` }).add(1)
+  const [[, refused], [, overflow]] = [...registry.families()] as never as [
+    [unknown, Iterable<{ value: number }>],
+    [unknown, Iterable<{ value: number }>],
+  ]
+  assert.is([...refused].length, 2_001)
+  assert.is([...overflow][0]?.value, 100)
+})
+
+test('break no request when an observer throws', async () => {
+  const failing = {
+    request: () => {
+      throw new Error('observer')
+    },
+  }
+  const later = {
+    request: () => ({
+      ended: () => Promise.reject(new Error('late')).catch(() => {}),
+      asked: () => Reflect.get(undefined as never, 'x'),
+    }),
+  }
+  const world = await openObserved([failing, later, prometheus({ token: TOKEN })])
+  assert.is((await world.chat()).status, 200)
+  assert.ok(world.errors.length >= 2)
+  assert.is(sample((await scrape(world)).text, 'signalbox_attempts_total', target), 1)
+})

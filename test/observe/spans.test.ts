@@ -1,0 +1,205 @@
+import * as api from '@opentelemetry/api'
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics'
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base'
+import { otel } from '../../src/observe/otel.ts'
+import { metered } from '../gate/support/metered.ts'
+import { json, sse } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openObserved, read } from './world.ts'
+
+const test = suite('spans and metrics of OpenTelemetry')
+
+/** The module that a host passes, over providers of this test alone: the global ones can be set once in a process. */
+function sdk() {
+  const spans = new InMemorySpanExporter()
+  const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
+  const metrics = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
+  const reader = new PeriodicExportingMetricReader({ exporter: metrics, exportIntervalMillis: 3_600_000 })
+  const meters = new MeterProvider({ readers: [reader] })
+  const propagator = new W3C()
+  const module = {
+    ...api,
+    trace: {
+      getTracer: (name: string, version?: string) => tracers.getTracer(name, version),
+      getActiveSpan: (): api.Span | undefined => undefined,
+      getSpanContext: api.trace.getSpanContext,
+      setSpan: api.trace.setSpan,
+    },
+    metrics: { getMeter: (name: string, version?: string) => meters.getMeter(name, version) },
+    propagation: {
+      extract: propagator.extract.bind(propagator),
+      inject: propagator.inject.bind(propagator),
+    },
+  }
+  return {
+    module,
+    /** The finished spans as a tree of names. */
+    tree(): string[] {
+      const all = spans.getFinishedSpans()
+      const below = (parent: string | undefined, depth: number): string[] =>
+        all
+          .filter(({ parentSpanContext }) => parentSpanContext?.spanId === parent)
+          .sort((one, other) => one.startTime[0] - other.startTime[0] || one.startTime[1] - other.startTime[1])
+          .flatMap((span) => [`${'  '.repeat(depth)}${shown(span)}`, ...below(span.spanContext().spanId, depth + 1)])
+      return below(undefined, 0)
+    },
+    spans: () => spans.getFinishedSpans(),
+    async metrics() {
+      await reader.forceFlush()
+      return metrics.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics))
+    },
+  }
+}
+
+function shown({ name, kind, status, attributes }: ReadableSpan): string {
+  const error = attributes['error.type']
+  return `${api.SpanKind[kind]} ${name}${error === undefined ? '' : ` error=${error}`}${status.code === api.SpanStatusCode.ERROR ? ' ERROR' : ''}`
+}
+
+/** W3C trace context, as the SDK of Node has it. */
+class W3C implements api.TextMapPropagator {
+  inject(context: api.Context, carrier: unknown, setter: api.TextMapSetter) {
+    const span = api.trace.getSpanContext(context)
+    if (span) setter.set(carrier, 'traceparent', `00-${span.traceId}-${span.spanId}-0${span.traceFlags}`)
+    setter.set(carrier, 'baggage', 'user=alice')
+  }
+  extract(context: api.Context, carrier: unknown, getter: api.TextMapGetter) {
+    const [, traceId, spanId, flags] = String(getter.get(carrier, 'traceparent') ?? '').split('-')
+    if (!traceId || !spanId) return context
+    return api.trace.setSpanContext(context, { traceId, spanId, traceFlags: Number(flags), isRemote: true })
+  }
+  fields() {
+    return ['traceparent']
+  }
+}
+
+const down = () => json({ error: { message: 'down' } }, 503)
+
+test('the module of the API is taken as it is', () => {
+  assert.is(typeof otel(api).request, 'function')
+})
+
+test('one span a request, and one within it for each attempt', async () => {
+  const { module, tree } = sdk()
+  const good = metered({}, { tokens: 0 })
+  const world = await openObserved([otel(module)], (call, nth) => (call.provider === 'one' ? down() : good(call, nth)))
+  await read(world.chat({ model: 'fast', stream: true }))
+  assert.equal(tree(), ['SERVER POST /v1/chat/completions', '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'])
+})
+
+test('tokens and cost stand on attempts alone, so that nobody counts them twice', async () => {
+  const { module, spans } = sdk()
+  const world = await openObserved([otel(module)], metered({ input: 100, output: 50 }, { tokens: 0 }))
+  await read(world.chat())
+  const [attempt, request] = spans()
+  assert.is(attempt?.attributes['gen_ai.usage.input_tokens'], 100)
+  assert.is(attempt?.attributes['gen_ai.usage.output_tokens'], 50)
+  assert.is(attempt?.attributes['gen_ai.usage.cost.amount'], 0.0006)
+  assert.is(attempt?.attributes['gen_ai.provider.name'], 'one')
+  assert.is(attempt?.attributes['server.address'], 'one.test')
+  assert.is(request?.attributes['http.response.status_code'], 200)
+  assert.is(request?.attributes['gen_ai.request.model'], 'one/m')
+  assert.equal(
+    Object.keys(request?.attributes ?? {}).filter((name) => /usage|cost/.test(name)),
+    [],
+  )
+})
+
+test('a cut stream is an error of the attempt and of the request', async () => {
+  const { module, tree } = sdk()
+  const cut = 'data: {"choices":[{"index":0,"delta":{"content":"He"}}]}\n\n'
+  const world = await openObserved([otel(module)], () => sse([cut], 'error'))
+  await read(world.chat({ stream: true }))
+  assert.equal(tree(), ['SERVER POST /v1/chat/completions error=cut ERROR', '  CLIENT chat m error=cut ERROR'])
+})
+
+test('a client that leaves is no error', async () => {
+  const { module, tree } = sdk()
+  const world = await openObserved([otel(module)], () =>
+    sse(['data: {"choices":[{"index":0,"delta":{"content":"He"}}]}\n\n'], 'hang'),
+  )
+  const reply = await world.chat({ stream: true })
+  const reader = reply.body?.getReader()
+  await reader?.read()
+  await reader?.cancel()
+  assert.equal(tree(), ['SERVER POST /v1/chat/completions', '  CLIENT chat m'])
+})
+
+test('a refusal is a span with its code, and no error of the server', async () => {
+  const { module, tree } = sdk()
+  const world = await openObserved([otel(module)])
+  await world.gateway.api.settings.update({ requireApiKey: true })
+  await read(world.chat())
+  assert.equal(tree(), ['SERVER POST /v1/chat/completions error=key_missing'])
+})
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`
+
+test("a request continues the client's trace, and only those that are named get it, with the attempt's own span", async () => {
+  const { module, spans } = sdk()
+  const world = await openObserved([otel(module, { outgoing: ['two'] })])
+  await read(world.chat({ model: 'one/m' }, { traceparent, tracestate: 'vendor=1', baggage: 'user=alice' }))
+  await read(world.chat({ model: 'two/m' }, { traceparent }))
+  const [first, second] = world.up.calls
+  for (const name of ['traceparent', 'tracestate', 'baggage']) assert.is(first?.headers.get(name), null)
+  const [, , attempt] = spans()
+  assert.is(second?.headers.get('traceparent'), `00-${TRACE}-${attempt?.spanContext().spanId}-01`)
+  assert.is(second?.headers.get('baggage'), null)
+  assert.is(spans()[1]?.parentSpanContext?.spanId, '00f067aa0ba902b7')
+})
+
+test('a span of the host is the parent, and the request is a part of it', async () => {
+  const { module, tree } = sdk()
+  const host = module.trace.getTracer('host').startSpan('GET /page')
+  const context = api.trace.setSpan(api.ROOT_CONTEXT, host)
+  const inHost = {
+    ...module,
+    trace: { ...module.trace, getActiveSpan: () => host },
+    context: { active: () => context },
+  }
+  const world = await openObserved([otel(inHost as never)])
+  await read(world.chat())
+  host.end()
+  assert.equal(tree(), ['INTERNAL GET /page', '  INTERNAL POST /v1/chat/completions', '    CLIENT chat m'])
+})
+
+test('the management, the metrics and the health make no spans', async () => {
+  const { module, tree } = sdk()
+  const { gateway } = await openObserved([otel(module)])
+  for (const path of ['/api/keys', '/health', '/v1/models', '/metrics']) await gateway.fetch(`http://gateway${path}`)
+  assert.equal(tree(), [])
+})
+
+test('no prompt and no answer is in a span', async () => {
+  const { module, spans } = sdk()
+  const world = await openObserved([otel(module)], metered({ words: ['the secret answer'] }, { tokens: 0 }))
+  await read(world.chat({ stream: true }))
+  assert.not.match(
+    JSON.stringify(spans().map(({ name, attributes, events }) => ({ name, attributes, events }))),
+    /secret/,
+  )
+})
+
+for (const [conventions, names] of [
+  ['latest', ['gen_ai.client.inference.duration', 'gen_ai.client.inference.operation.input_tokens']],
+  ['1.41', ['gen_ai.client.operation.duration', 'gen_ai.client.token.usage']],
+] as const)
+  test(`metrics have the names of the conventions ${conventions}`, async () => {
+    const { module, metrics, spans } = sdk()
+    const world = await openObserved([otel(module, { conventions })])
+    await read(world.chat())
+    const found = (await metrics()).map(({ descriptor }) => descriptor.name)
+    for (const name of names) assert.ok(found.includes(name), `${name} among ${found}`)
+    assert.is(spans()[0]?.attributes['gen_ai.system'], conventions === '1.41' ? 'one' : undefined)
+  })

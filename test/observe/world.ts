@@ -1,0 +1,50 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import type { GatewayObserver } from '../../src/pipeline/observing.ts'
+import { metered } from '../gate/support/metered.ts'
+import { catalog } from '../gate/support/world.ts'
+import { type Answering, type FakeUpstream, fakeUpstream } from '../pipeline/support/upstream.ts'
+import { type FakeClock, fakeClock } from '../support/clock.ts'
+
+export interface ObservedWorld {
+  gateway: Gateway
+  up: FakeUpstream
+  clock: FakeClock
+  errors: unknown[]
+  chat(body?: object, headers?: Record<string, string>): Promise<Response>
+}
+
+/** A gateway that is observed, with a connection to each provider of the catalog and a combo `fast` of two of them. */
+export async function openObserved(
+  observe: readonly GatewayObserver[],
+  answer: Answering = metered({}, { tokens: 0 }),
+): Promise<ObservedWorld> {
+  const clock = fakeClock()
+  const up = fakeUpstream(answer)
+  const errors: unknown[] = []
+  const gateway = createGateway({
+    storage: memoryStorage({ clock }),
+    clock,
+    fetch: up,
+    catalog,
+    logger: false,
+    observe,
+    management: { token: ADMIN },
+    hooks: { onError: (error) => void errors.push(error) },
+  })
+  for (const provider of Object.keys(catalog))
+    await gateway.api.connections.create({ provider, apiKey: `of-${provider}` })
+  await gateway.api.combos.create({ name: 'fast', models: ['one/m', 'two/m'] })
+  const chat: ObservedWorld['chat'] = (body = {}, headers = {}) =>
+    gateway.fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ model: 'one/m', messages: [{ role: 'user', content: 'a secret question' }], ...body }),
+    })
+  return { gateway, up, clock, errors, chat }
+}
+
+export const ADMIN = 'admin-token-of-the-observed-gateway'
+
+/** Reads an answer to its end, so that its request is over. */
+export const read = async (reply: Promise<Response>): Promise<string> => (await reply).text()
