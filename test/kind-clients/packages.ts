@@ -1,0 +1,64 @@
+import { createRequire } from 'node:module'
+
+/*
+ * The clients that are installed in this folder alone, with the types of what the tests use of them: the types of the packages are there only
+ * once they are installed.
+ */
+
+const require = createRequire(import.meta.url)
+
+interface CohereResult {
+  index: number
+  relevanceScore: number
+  document?: { text: string }
+}
+
+interface CohereAnswer {
+  id?: string
+  results: CohereResult[]
+  meta?: { apiVersion?: { version: string } }
+}
+
+interface CohereRequest {
+  model: string
+  query: string
+  topN?: number
+}
+
+type NoRetries = { maxRetries: 0 }
+
+interface Cohere {
+  rerank(
+    request: CohereRequest & { documents: unknown[]; returnDocuments?: boolean; rankFields?: string[] },
+    options?: NoRetries,
+  ): Promise<CohereAnswer>
+  readonly v2: { rerank(request: CohereRequest & { documents: string[] }, options?: NoRetries): Promise<CohereAnswer> }
+}
+
+/** What the clients that Fern generates throw. */
+interface FernError {
+  readonly statusCode: number
+  readonly body: unknown
+}
+
+type ErrorClass = new (...args: never[]) => FernError
+
+export const { CohereClient, CohereError } = require('cohere-ai') as {
+  CohereClient: new (options: { environment: string; token: string }) => Cohere
+  CohereError: ErrorClass
+}
+
+interface Voyage {
+  rerank(
+    request: { model: string; query: string; documents: string[]; topK?: number; returnDocuments?: boolean },
+    options?: NoRetries,
+  ): Promise<{
+    data?: Array<{ index?: number; relevanceScore?: number; document?: string }>
+    usage?: { totalTokens?: number }
+  }>
+}
+
+export const { VoyageAIClient, VoyageAIError } = require('voyageai') as {
+  VoyageAIClient: new (options: { environment: string; apiKey: string }) => Voyage
+  VoyageAIError: ErrorClass
+}

@@ -1,0 +1,60 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { UsageLimits } from '../../../src/types/limits.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { modelOf, openVendors } from './support.ts'
+
+const test = suite('the limits of keys that rerank')
+
+const body = { query: 'red fruit', documents: ['a red fruit', 'a tree'] }
+
+/** Vendors behind a key with limits, and a way to ask them by it. */
+async function open(limits: UsageLimits) {
+  const { world, ask: asking, up } = await openVendors()
+  const { key } = await world.api.keys.create({ name: 'alice', limits })
+  const ask = async (model: string, more: JsonObject = {}) => {
+    const response = await asking(model, '/v2/rerank', { ...body, ...more }, { authorization: `Bearer ${key}` })
+    await response.text()
+    return response
+  }
+  return { ask, up }
+}
+
+test('a limit in US dollars holds for searches, which are charged as they are counted', async () => {
+  const { ask, up } = await open({ usd: { total: 0.008 } })
+  for (let times = 0; times < 3; times++) {
+    const { status, headers } = await ask(modelOf('cohere'))
+    assert.equal([status, headers.get('x-signalbox-cost')], [200, '0.0025'])
+  }
+  assert.is((await ask(modelOf('cohere'))).status, 402)
+  assert.is(up.calls.length, 3)
+})
+
+test('a limit in US dollars holds for tokens, of which the query’s count with each document', async () => {
+  const { ask, up } = await open({ usd: { total: 1 } })
+  assert.is((await ask(modelOf('voyage'))).status, 200)
+  const query = 'word '.repeat(4_000)
+  const documents = Array.from({ length: 1_000 }, () => 'a')
+  const { status } = await ask(modelOf('voyage'), { query, documents }) // up to 8 million tokens at 0.05 dollars by the million
+  assert.is(status, 200)
+  const dear = await open({ usd: { total: 0.1 } })
+  assert.is((await dear.ask(modelOf('voyage'), { query, documents })).status, 402)
+  assert.equal([up.calls.length, dear.up.calls.length], [2, 0])
+})
+
+test('a request that may be several searches is refused where they do not fit, and a model without a price as well', async () => {
+  const { ask, up } = await open({ usd: { total: 0.008 } })
+  const documents = Array.from({ length: 500 }, () => 'a')
+  assert.is((await ask(modelOf('cohere'), { documents })).status, 402)
+  for (const model of ['bedrock/amazon.rerank-v1:0', modelOf('vllm')])
+    assert.ok((await ask(model)).status >= 400, model)
+  assert.is(up.calls.length, 0)
+  assert.is((await ask(modelOf('bedrock'))).status, 200)
+})
+
+test('a limit of tokens takes those that vendors count, and none of a search', async () => {
+  const { ask } = await open({ tokens: { total: 10_000 } })
+  for (let times = 0; times < 30; times++) assert.is((await ask(modelOf('cohere'))).status, 200)
+  let answered = 0
+  while ((await ask(modelOf('voyage'))).status === 200) answered++
+  assert.ok(answered > 10 && answered < 200, `${answered}`)
+})
