@@ -27,6 +27,7 @@ const table = {
   NOT_FOUND: [404, 'Not found'],
   MODEL_NOT_FOUND: [404, 'The model does not exist.'],
   METHOD_NOT_ALLOWED: [405, 'The method is not allowed here.'],
+  USAGE_NOT_KEPT: [409, 'This gateway keeps no usage.'],
   CLOUD_CONFLICT: [409, 'Cloud mode does not allow this now.'],
   REQUEST_TIMEOUT: [408, 'The request body did not arrive in time.'],
   PAYLOAD_TOO_LARGE: [413, 'The request body is too large.'],

@@ -41,6 +41,7 @@ import {
 import { defaultCatalog } from './providers/catalog.ts'
 import { createKeyWatch, type KeyWatch, type PresentedKey } from './store/keyring.ts'
 import { createStore, type Store, type StoreOptions } from './store/store.ts'
+import { keepUsage } from './usage/kept/usage.ts'
 
 /**
  * A gateway: a request handler that can also be mounted, managed and closed. On Cloudflare Workers it is a plain object instead of a
@@ -171,6 +172,10 @@ export function createGatewayWith(
     return createGate({ ledger: opened, clock, catalog })
   })
   const bodyTime = { clock, timeoutMs: limits.bodyTimeoutMs, turnEnd }
+  const keptUsage =
+    (options.usage ?? storage.keepsUsage ?? true)
+      ? keepUsage({ ...store, clock, logger, settings: store.settings.read, startTimer, onError })
+      : undefined
   const pipeline = createPipeline({
     store,
     sharedIn: sharedState ? storage : undefined,
@@ -188,6 +193,7 @@ export function createGatewayWith(
     inFlight,
     observer,
     follow,
+    keepRequest: keptUsage?.keep,
     aroundRequest: [
       limitConcurrency(inFlight, limits.maxConcurrent),
       ...(keyWatch ? [watchKey(keyWatch)] : []),
@@ -204,7 +210,7 @@ export function createGatewayWith(
     const published = async () => (await listing()).list(['llm'], upstream())
     const rotation = { reset: async (group: string) => (await choosing()).roundRobin.reset(group) }
     const made = createManagementApi(
-      { store, catalog, clock, rotation, routes, published, health, limits, explain, turnEnd, cloud },
+      { store, catalog, clock, rotation, routes, published, health, limits, explain, turnEnd, cloud, usage: keptUsage },
       {
         management: options.management,
         limits: { maxBytes: limits.maxManagementBodyBytes, time: bodyTime },
@@ -290,7 +296,7 @@ export function createGatewayWith(
       isClosed = true
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
       const mirroring = pushes?.close()
-      const lastWork = [background.settled(), pipeline.close(), mirroring, openLedger?.close()]
+      const lastWork = [background.settled(), pipeline.close(), mirroring, openLedger?.close(), keptUsage?.close()]
       await settlesWithin(Promise.all(lastWork), LAST_WORK_MS, clock)
       keyWatch?.close()
       store.close()

@@ -86,6 +86,11 @@ export interface GatewayOptions {
    */
   endRequestsOfPausedKeys?: boolean
   /**
+   * Is a record of each request kept in the storage, and what was used summed up (src/usage/KEPT.md)? Default: yes, unless the storage says
+   * that it does not carry so many writes, as Workers KV does.
+   */
+  usage?: boolean
+  /**
    * Encrypts keys and credentials at rest; 32 characters or more. Default: the storage's `ownSecret`, if it has one; otherwise they are
    * stored in clear.
    */
@@ -217,7 +222,7 @@ function checkLimits(limits: unknown): void {
 /** No key stretching slows down an attacker who has the storage and tries secrets. */
 const MIN_SECRET_LENGTH = 32
 
-const switches = ['sharedState', 'strict', 'fetchMedia', 'askForUsage', 'endRequestsOfPausedKeys'] as const
+const switches = ['sharedState', 'strict', 'fetchMedia', 'askForUsage', 'endRequestsOfPausedKeys', 'usage'] as const
 const names = [
   'storage',
   'fetch',

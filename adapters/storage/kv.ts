@@ -75,6 +75,7 @@ export function kvStorage(namespace: KvNamespace, options: KvStorageOptions = {}
 
   return {
     atomic: false,
+    keepsUsage: false,
     largestValueBytes: LARGEST_VALUE,
     longestKeyBytes,
 

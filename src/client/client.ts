@@ -89,6 +89,11 @@ const routes: ClientRoutes<typeof operations> = {
     get: 'GET /api/providers/:id',
     update: 'PUT /api/providers/:id',
   },
+  usage: {
+    summary: 'GET /api/usage',
+    requests: 'GET /api/usage/requests',
+    request: 'GET /api/usage/requests/:id',
+  },
   explain: 'POST /api/explain',
   openapi: 'GET /api/openapi.json',
   damagedRecords: {

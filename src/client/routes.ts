@@ -3,7 +3,7 @@ import { ClientError } from './error.ts'
 
 /**
  * How an operation is called over HTTP: a method and a path below the gateway's. The parameters of the path are the first arguments;
- * `:name?` may be missing, `:name+` may hold slashes. POST, PUT and PATCH send the argument after them.
+ * `:name?` may be missing, `:name+` may hold slashes. POST, PUT and PATCH send the argument after them, GET its members as a query.
  */
 export type ClientRoute = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /api/${string}`
 
@@ -63,13 +63,19 @@ export function requestOf(route: ClientRoute | ClientAction, args: readonly unkn
     return value === undefined && mark === '?' ? '' : `/${inPath(value, { name, mayHoldSlashes: mark === '+' })}`
   })
   const hasBody = method !== 'GET' && method !== 'DELETE'
-  const input = args[used] ?? {}
+  const input: object = args[used] ?? {}
   return {
     method,
-    path,
+    path: method === 'GET' ? path + queryOf(input) : path,
     ...(hasBody && { body: own ? { ...input, ...own } : input }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   }
+}
+
+function queryOf(input: object): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(input)) if (value !== undefined) query.set(name, String(value))
+  return query.size > 0 ? `?${query}` : ''
 }
 
 /**

@@ -56,6 +56,7 @@ function scoped(storage: Storage, prefix: string, watch: Scopes['watch']): Stora
 
   return {
     atomic: storage.atomic,
+    ...(storage.keepsUsage === false && { keepsUsage: false }),
     ...(largestValueBytes !== undefined && { largestValueBytes }),
     ...(longestKeyBytes !== undefined && { longestKeyBytes: longestKeyBytes - prefix.length }), // prefixes are ASCII, one byte a character
     get: (key) => storage.get(prefix + key),

@@ -90,6 +90,7 @@ export function createTenantApi(
     health: api.health,
     damagedRecords: api.damagedRecords,
     cloud: api.cloud,
+    usage: api.usage,
     explain: api.explain,
     openapi: api.openapi,
   }

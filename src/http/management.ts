@@ -2,20 +2,22 @@ import { gatewayError, toGatewayError } from '../errors.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream, Exchange, Reply } from '../lib/exchange.ts'
 import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
-import { type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject, jsonText, parseJsonObject } from '../lib/json.ts'
 import { scopeOfClient } from '../lib/scope.ts'
 import { type BodyLimits, timedBody } from '../lib/timed-body.ts'
 import { VERSION } from '../lib/version.ts'
 import { noInput } from '../management/cloud.ts'
 import type { Pushes } from '../management/cloud-pushes.ts'
 import { parseInput } from '../management/input.ts'
-import { createManagement, type ManagementDependencies } from '../management/management.ts'
+import { createManagement, inputs, type ManagementDependencies } from '../management/management.ts'
 import { type Management, type ServedOperation, servedOperations, takesBody } from '../management/operations.ts'
 import { createManagementGuard } from './management-guard.ts'
 import type { ManagementOptions } from './management-options.ts'
 import type { ModelSurface } from './openapi/model-paths.ts'
 import { jsonReply } from './reply.ts'
 import { createRouter, type HttpRoute } from './router.ts'
+import { exportFormatOf, exportReply } from './usage-export.ts'
+import { liveUsageRoute } from './usage-live.ts'
 
 /** The options of serving the management API. */
 interface ServingOptions {
@@ -54,7 +56,7 @@ export function createManagementApi(
 
   const { api, pushes } = createManagement({ ...deps, openapi })
   const guard = createManagementGuard(management, { onError })
-  const router = createRouter(managementRoutes(api, limits))
+  const router = createRouter([liveUsageRoute(deps.usage), ...managementRoutes(api, limits)])
   return {
     api,
     pushes,
@@ -116,7 +118,14 @@ function routeOf(operations: OfRoute, api: Management<unknown>, limits: BodyLimi
         const { operation, input } = calledBy(body, operations)
         failure = operation.failure
         const call = operation.of(api)
-        return listReply(operation.status ?? 200, await call(...names.map((name) => params[name]), ...input))
+        const inPath = names.map((name) => params[name])
+        const { hasQuery, exports: exported } = operation
+        if (!hasQuery && !exported) return listReply(operation.status ?? 200, await call(...inPath, ...input))
+        const { format: given, ...query } = queryIn(exchange, operation)
+        const format = exportFormatOf(exchange, exported && given)
+        const asked = (asking: JsonObject) => call(...inPath, ...(hasQuery ? [asking] : []))
+        if (!format || !exported) return listReply(200, await asked(query))
+        return await exportReply(asked, { query, exported, format })
       } catch (cause) {
         const { status, code } = toGatewayError(cause)
         if (status !== 500 || code === 'BODY_ALREADY_READ') throw cause
@@ -124,6 +133,29 @@ function routeOf(operations: OfRoute, api: Management<unknown>, limits: BodyLimi
       }
     },
   }
+}
+
+/**
+ * The parameters of a query, numbers where the operation takes numbers. Throws `INVALID_REQUEST` on one that comes twice, and on any where the
+ * operation takes none.
+ */
+function queryIn(exchange: Exchange, { hasQuery, names }: ServedOperation): JsonObject & { format?: string } {
+  const query: JsonObject & { format?: string } = {}
+  for (const [name, text] of new URLSearchParams(exchange.query)) {
+    if (Object.hasOwn(query, name)) throw gatewayError('INVALID_REQUEST', { message: `"${name}" must be given once.` })
+    if (!hasQuery && name !== 'format')
+      throw gatewayError('INVALID_REQUEST', { message: `Unknown parameter "${name}". Leave it out.` })
+    query[name] = takesNumber(names, name) && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
+  }
+  return query
+}
+
+/** Is a member of an operation's input a number? */
+function takesNumber(names: readonly string[], member: string): boolean {
+  const schema = names.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), inputs)
+  const entries = isObject(schema) ? schema.entries : undefined
+  const entry = isObject(entries) && Object.hasOwn(entries, member) ? entries[member] : undefined
+  return isObject(entry) && isObject(entry.wrapped) && entry.wrapped.type === 'number'
 }
 
 /** The operation that a body calls, and its input, if it has any. Throws `INVALID_REQUEST` on an unknown action, and on members where there is no input. */

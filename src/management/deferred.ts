@@ -27,6 +27,7 @@ const names: NamesOf<Management> = {
     check: true,
     sessions: { list: true, revoke: true },
   },
+  usage: { summary: true, requests: true, request: true },
   explain: true,
   openapi: true,
   damagedRecords: { get: true, put: true, delete: true },

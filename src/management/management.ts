@@ -8,6 +8,7 @@ import type { RouteTable } from '../routing/route-table.ts'
 import type { Store } from '../store/store.ts'
 import { createWritableStore } from '../store/writable-store.ts'
 import type { Catalog, Clock, ModelEntry } from '../types.ts'
+import type { KeptUsage } from '../usage/kept/usage.ts'
 import { cloudInputs } from './cloud.ts'
 import { createCloudOperations } from './cloud-actions.ts'
 import { createMirror, type MirrorDependencies } from './cloud-mirror.ts'
@@ -29,6 +30,7 @@ import {
 import type { Management, OpenApiDocument, PerInput } from './operations.ts'
 import { createProviderOperations, providerInputs } from './providers.ts'
 import { createSettingsOperations, settingsInputs } from './settings.ts'
+import { createUsageOperations, usageInputs } from './usage.ts'
 
 export interface ManagementDependencies {
   store: Store
@@ -45,6 +47,8 @@ export interface ManagementDependencies {
   turnEnd(): Promise<void>
   explain(request: Explainable): Promise<Explanation>
   cloud: Pick<MirrorDependencies, 'fetch' | 'options'> & Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>
+  /** What is kept of requests; absent where nothing is. */
+  usage: KeptUsage | undefined
   /** Describes what is served over HTTP. */
   openapi(): Promise<OpenApiDocument>
 }
@@ -73,6 +77,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     health: createHealthOperations(deps),
     damagedRecords: mirrored(createDamagedRecordOperations(deps)),
     cloud: createCloudOperations({ ...deps, mirror, pushes, keys }),
+    usage: createUsageOperations(deps),
     explain: createExplain(deps.explain),
     openapi: () => deps.openapi(),
   }
@@ -104,6 +109,7 @@ export const inputs: { readonly [Resource in keyof Management]: PerInput<Managem
   health: {},
   damagedRecords: damagedRecordInputs,
   cloud: cloudInputs,
+  usage: usageInputs,
   explain: explainInput,
   openapi: {},
 }

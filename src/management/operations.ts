@@ -10,6 +10,7 @@ import type { KeyOperations } from './keys.ts'
 import type { AliasOperations, CustomModelOperations, ModelOperations } from './models.ts'
 import type { ProviderOperations } from './providers.ts'
 import type { SettingsOperations } from './settings.ts'
+import type { UsageOperations } from './usage.ts'
 
 /**
  * The management operations: each resolves to the body that HTTP sends, validates its input in the same way, and rejects with a
@@ -32,6 +33,8 @@ export interface Management<Input = never> {
   damagedRecords: DamagedRecordOperations<Input>
   /** The mirror of the gateway's data at the cloud proxy of the setting `cloudUrl`. */
   cloud: CloudOperations<Input>
+  /** What was used: the requests that are kept, and their sums (src/usage/KEPT.md). */
+  usage: UsageOperations<Input>
   /** What would become of a request: its targets and their order. Calls no provider and moves no turn. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>
   /** The description of all that the gateway serves over HTTP. */
@@ -65,6 +68,10 @@ interface HttpOperation {
   status?: 201
   /** `false` for a POST that has no input: its body is not read, or with an `action` holds that alone. */
   hasInput?: false
+  /** Of a GET that has an input: its members are the parameters of the query. */
+  hasQuery?: true
+  /** The member of the answer that is also sent as CSV and as JSON Lines, for those who ask for it. */
+  exports?: 'rows' | 'requests' | 'request'
 }
 
 /** Is the body of a request for the operation read? */
@@ -80,8 +87,13 @@ type Last<Args extends readonly unknown[]> = Args extends readonly [...unknown[]
 /** Does the operation have an input besides the parameters of its path? */
 type HasInput<Operation extends Call> = Last<Required<Parameters<Operation>>> extends string | undefined ? false : true
 type Row<Operation extends Call> = HttpOperation & (HasInput<Operation> extends true ? WithInput : WithoutInput)
-type WithInput = { method: 'PUT' | 'PATCH'; action?: never; hasInput?: never } | { method: 'POST'; hasInput?: never }
-type WithoutInput = { method: 'GET' | 'DELETE'; action?: never; hasInput?: never } | { method: 'POST'; hasInput: false }
+type WithInput =
+  | { method: 'PUT' | 'PATCH'; action?: never; hasInput?: never }
+  | { method: 'POST'; hasInput?: never }
+  | { method: 'GET'; action?: never; hasInput?: never; hasQuery: true }
+type WithoutInput =
+  | { method: 'GET' | 'DELETE'; action?: never; hasInput?: never; hasQuery?: never }
+  | { method: 'POST'; hasInput: false }
 type Rows<Resource> = Resource extends Call
   ? Row<Resource>
   : { readonly [Name in keyof Resource]: Rows<Resource[Name]> }
@@ -153,6 +165,17 @@ export const operations = {
       list: { method: 'GET', path: '/api/sync/cloud/sessions', failure: 'fetch sessions' },
       revoke: { method: 'DELETE', path: '/api/sync/cloud/sessions/:id', failure: 'revoke session' },
     },
+  },
+  usage: {
+    summary: { method: 'GET', path: '/api/usage', failure: 'sum up usage', hasQuery: true, exports: 'rows' },
+    requests: {
+      method: 'GET',
+      path: '/api/usage/requests',
+      failure: 'list requests',
+      hasQuery: true,
+      exports: 'requests',
+    },
+    request: { method: 'GET', path: '/api/usage/requests/:id', failure: 'fetch request', exports: 'request' },
   },
   explain: { method: 'POST', path: '/api/explain', failure: 'explain' },
   openapi: { method: 'GET', path: '/api/openapi.json', failure: 'describe the API' },

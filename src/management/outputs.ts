@@ -11,6 +11,7 @@ import { comboModel } from './combo-entry.ts'
 import { anyObject, choiceOf } from './input.ts'
 import type { Management } from './operations.ts'
 import { shownSchema, wholeSchema } from './output-schemas.ts'
+import { keptRequest, usageOutputs, usageRow, usageTotals } from './usage-outputs.ts'
 
 const text = v.string()
 const flag = v.boolean()
@@ -247,6 +248,7 @@ const table = {
     check: v.object({ message: text }),
     sessions: { list: v.object({ sessions: v.array(cloudSession) }), revoke: success },
   },
+  usage: usageOutputs,
   explain: explanation,
   openapi,
   damagedRecords: { get: shownDamage, put: success, delete: success },
@@ -284,6 +286,9 @@ export const namedOutputs = {
   CloudConflict: conflict,
   CloudSession: cloudSession,
   Explanation: explanation,
+  KeptRequest: keptRequest,
+  UsageRow: usageRow,
+  UsageTotals: usageTotals,
   Success: success,
 }
 

@@ -19,6 +19,7 @@ import { createCredentials } from '../store/store.ts'
 import type { Clock, Storage } from '../types.ts'
 import type { PipelineContext, PipelineLimits } from './context.ts'
 import type { Question } from './explain.ts'
+import type { KeepRequest } from './kept-request.ts'
 import { RequestLog } from './request-log.ts'
 import { run } from './run.ts'
 import { type RequestStep, type ServedRequest, withSteps } from './steps.ts'
@@ -52,6 +53,8 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   basePath: string
   /** Those of the limits that the host has set. */
   ownLimits: Partial<PipelineLimits>
+  /** Keeps what became of requests; absent where nothing is kept. */
+  keepRequest: KeepRequest | undefined
   aroundRequest: readonly RequestStep[]
 }
 
@@ -61,7 +64,7 @@ type Shared =
 
 /** Makes the pipeline. What only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
-  const { store, sharedIn, upstream, basePath, ownLimits, aroundRequest, ...shared } = dependencies
+  const { store, sharedIn, upstream, basePath, ownLimits, keepRequest, aroundRequest, ...shared } = dependencies
   const { clock, random, catalog, observer } = shared
   const targetStats = createTargetStats()
   const health = createHealth({ clock, random })
@@ -106,8 +109,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     return limits ? { ...context, limits: { ...context.limits, ...limits, ...ownLimits } } : context
   }
 
+  const logContext = { ...context, keepRequest }
+
   return {
-    openLog: (exchange, endpoint) => new RequestLog(exchange, endpoint, context),
+    openLog: (exchange, endpoint) => new RequestLog(exchange, endpoint, logContext),
     serve: withSteps(aroundRequest, (request) => run(request, contextFor(request))),
     async explain(question) {
       const { explain } = await import('./explain.ts')

@@ -1,8 +1,10 @@
 import type { StreamEnd } from '../codec/relay.ts'
 import { type ErrorCode, toGatewayError } from '../errors.ts'
+import { endUserOf } from '../formats/end-user.ts'
 import type { Endpoint } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import type { InFlight } from '../lib/in-flight.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { Route, RouteTarget } from '../routing/group.ts'
 import { isKnownName, isKnownTarget } from '../routing/known-models.ts'
 import type { RouteTable } from '../routing/route-table.ts'
@@ -10,11 +12,13 @@ import type { TargetStats } from '../routing/target-stats.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { Catalog, Clock } from '../types.ts'
 import { type Spending, sumOfSpendings } from '../usage/cost.ts'
+import { requestIdAt } from '../usage/kept/record.ts'
 import type { UsageRecord } from '../usage/record.ts'
 import { AttemptLog } from './attempt-log.ts'
 import { Client } from './client.ts'
 import type { Follow } from './following.ts'
 import type { Observer } from './hooks.ts'
+import { type KeepRequest, keptRequest } from './kept-request.ts'
 import type { AttemptFollower, RequestFollower } from './observing.ts'
 import type { Target } from './outcome.ts'
 import {
@@ -38,6 +42,8 @@ export interface LogContext {
   observer: Observer
   /** Starts what follows a request; absent where nothing does. */
   follow: Follow | undefined
+  /** Keeps what became of requests; absent where nothing is kept. */
+  keepRequest?: KeepRequest | undefined
 }
 
 /** The attempt that is under way, without its codec, which holds the body of the request. */
@@ -55,12 +61,21 @@ interface GivenAnswer {
   warnings(): readonly string[]
 }
 
+/** How a request ended; `reason`: the message of its error. */
+interface RequestEnding {
+  status: number
+  end: RequestEnd
+  error?: ErrorCode
+  reason?: string
+}
+
 /**
  * One request to a model endpoint, from the bridge to its last byte: who asks, what happens to it, and what became of it. The health of
  * targets, their statistics, the steps, the host's hooks and the attempts in headers get what they need from here.
  */
 export class RequestLog {
-  readonly id: string = crypto.randomUUID()
+  /** A UUID; ids are in the order in which requests came. */
+  readonly id: string
   readonly client: Client
   /** The attempt that is under way; the latest, where a combo hedges. */
   trying: Trying | undefined = undefined
@@ -79,6 +94,7 @@ export class RequestLog {
   readonly #follower: RequestFollower | undefined
   #table: RouteTable | undefined = undefined
   #model: string | undefined = undefined
+  #user: string | undefined = undefined
   #isStream = false
   #stop: Stop | undefined = undefined
   #answer: GivenAnswer | undefined = undefined
@@ -89,6 +105,7 @@ export class RequestLog {
     this.#context = context
     this.#endpoint = endpoint
     this.#startedAt = context.clock.now()
+    this.id = requestIdAt(this.#startedAt, crypto.randomUUID())
     this.#path = exchange.path
     this.#waitUntil = exchange.waitUntil
     this.#follower = context.follow?.({
@@ -115,8 +132,9 @@ export class RequestLog {
   }
 
   /** The request has been read. Its body is not kept: it may be large, and would live as long as the stream. */
-  asked({ model, stream }: { model: string; stream: boolean }): void {
+  asked({ model, stream, body }: { model: string; stream: boolean; body: JsonObject }): void {
     this.#model = model
+    this.#user = endUserOf(this.#endpoint.format, body)
     this.#isStream = stream
   }
 
@@ -200,11 +218,12 @@ export class RequestLog {
 
   /** The client gets an error of the gateway. */
   failed(thrown: unknown): void {
-    const { code, status } = toGatewayError(thrown)
+    const { code, status, message } = toGatewayError(thrown)
     const isRefused = !this.#steps.some((step) => step === undefined || (step && 'outcome' in step))
     this.#end({
       status,
       error: code,
+      reason: message,
       end: code === 'CLIENT_CLOSED_REQUEST' ? 'aborted' : isRefused ? 'refused' : 'failed',
     })
   }
@@ -218,17 +237,18 @@ export class RequestLog {
    * The only end of a request: it frees the client and the targets that are still held for it, and reports what became of it. Only the first
    * call counts.
    */
-  #end(ending: Pick<RequestCourse, 'status' | 'end' | 'error'>): void {
+  #end(ending: RequestEnding): void {
     if (this.#isOver) return
     this.#isOver = true
     this.client.release()
     for (const attempt of this.#attempts) attempt.release()
-    const { clock, observer } = this.#context
+    const { clock, observer, keepRequest } = this.#context
     const course = { ...ending, durationMs: clock.now() - this.#startedAt, spending: this.#spending() }
     if (this.#onEnd.length > 0) {
       const record = this.#record(course)
       for (const listener of this.#onEnd) listener(record)
     }
+    if (keepRequest) this.#keep(keepRequest, course)
     const answer = this.#answer
     if (answer) observer.onUsage(() => this.#usage(answer, course), this.#waitUntil)
     observer.onRequest(() => this.#record(course), this.#waitUntil)
@@ -258,6 +278,22 @@ export class RequestLog {
     return Object.assign(record, usage, cost)
   }
 
+  #keep(keep: KeepRequest, { durationMs, ...ending }: RequestCourse): void {
+    const facts = {
+      id: this.id,
+      startedAt: this.#startedAt,
+      endpoint: this.#endpoint,
+      key: this.key,
+      user: this.#user,
+      model: this.#model,
+      streamed: this.#isStream,
+      steps: this.#steps,
+      target: this.#answer?.target,
+      warnings: this.#answer?.warnings() ?? [],
+    }
+    keep(keptRequest({ ...facts, ...ending, durationMs }), this.#waitUntil)
+  }
+
   #record({ status, end, error, durationMs, spending }: RequestCourse) {
     const { steps } = this
     const attempts = steps.filter(isAttempt)
@@ -285,10 +321,7 @@ export class RequestLog {
 }
 
 /** How a request went. */
-interface RequestCourse {
-  status: number
-  end: RequestEnd
-  error?: ErrorCode
+interface RequestCourse extends RequestEnding {
   durationMs: number
   spending: Spending | undefined
 }

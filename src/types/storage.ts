@@ -30,6 +30,11 @@ export interface Storage {
   list(prefix: string, options?: { after?: string; limit?: number }): Promise<Array<Stored & { key: string }>>
   /** Does `ifVersion` hold against other writers of the same data, in this process and elsewhere? */
   readonly atomic: boolean
+  /**
+   * `false`: it does not carry the writes of usage, one or more a second while there are requests, and the reads of long lists. A gateway then keeps
+   * usage only if it is told to.
+   */
+  readonly keepsUsage?: false
   /** The longest value that can be written, in bytes of UTF-8; absent: no limit that a gateway comes near. */
   readonly largestValueBytes?: number
   /** The longest key, in bytes of UTF-8; absent: no limit that a gateway comes near. */

@@ -51,15 +51,17 @@ table('the operations of a client go out by the method and the path of the gatew
     },
   })
   const calls = functionsOf(client)
-  for (const { names, method, path, action } of servedOperations()) {
+  for (const { names, method, path, action, hasQuery } of servedOperations()) {
     const operation = names.join('.')
     if (operation === 'cloud.disable') continue // sends two requests, see cloud.test.ts
     const ids = Array.from(path.matchAll(/:\w+/g), (_, at) => `id-${at}`)
-    await calls.get(operation)?.(...ids, { sent: true })
+    const takesInput = hasQuery || (method !== 'GET' && method !== 'DELETE')
+    await calls.get(operation)?.(...ids, ...(takesInput ? [{ sent: true }] : []))
     const request = requests.pop()
     let at = 0
     const expected = path.replace(/:\w+[?+]?/g, () => ids[at++] ?? '')
-    assert.is(`${request?.method} ${request?.url}`, `${method} http://gateway.test${expected}`, operation)
+    const query = hasQuery ? '?sent=true' : ''
+    assert.is(`${request?.method} ${request?.url}`, `${method} http://gateway.test${expected}${query}`, operation)
     const hasBody = method !== 'GET' && method !== 'DELETE'
     const body = action === undefined ? { sent: true } : { sent: true, action }
     assert.is(await request?.text(), hasBody ? JSON.stringify(body) : '', operation)
@@ -81,6 +83,7 @@ table('the operations of a client have the types of gateway.api', () => {
     | 'providers'
     | 'health'
     | 'damagedRecords'
+    | 'usage'
     | 'explain'
     | 'cloud'
   > = client
@@ -173,6 +176,11 @@ for (const basePath of ['', '/tools/ai']) {
       await same(client.providers.list(), api.providers.list())
       await same(client.explain({ model: 'one/a' }), api.explain({ model: 'one/a' }))
       await same(client.openapi(), api.openapi())
+      const query = { from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'] } as const
+      await same(client.usage.summary(query), api.usage.summary(query))
+      await same(client.usage.requests({ limit: 5 }), api.usage.requests({ limit: 5 }))
+      const missing = (call: Promise<unknown>) => call.catch(({ status, message }) => `${status} ${message}`)
+      await same(missing(client.usage.request('x')), missing(api.usage.request('x')))
 
       await same(client.cloud.get(), api.cloud.get())
       await api.settings.update({ cloudUrl: '' }) // without a proxy each of these is refused

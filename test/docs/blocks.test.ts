@@ -12,7 +12,7 @@ const blocks = readPages().flatMap((page) => page.blocks)
 const RUNS: [page: RegExp, languages: string[], test: string][] = [
   [/^README\.md$/, ['js', 'sh'], 'test/docs/front-page.test.ts'],
   [
-    /^src\/(?:cli|management|providers|routing|sync)\/README\.md$/,
+    /^src\/(?:cli|management|providers|routing|sync)\/README\.md|^src\/usage\/KEPT\.md$/,
     ['json', 'sh', 'yaml'],
     'test/docs/commands.test.ts',
   ],

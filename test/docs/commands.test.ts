@@ -19,10 +19,11 @@ const PRINTS: Record<string, RegExp> = {
   'src/management/README.md': /"requireApiKey":true[\s\S]*"content":"Hello"[\s\S]*\[DONE\]/,
   'src/routing/README.md': /"use":"first"/,
   'src/sync/README.md': /./,
+  'src/usage/KEPT.md': /Nothing was used/,
 }
 
 const pages = readPages().filter(({ path }) =>
-  /^src\/(?:cli|management|providers|routing|sync)\/README\.md$/.test(path),
+  /^src\/(?:cli|management|providers|routing|sync)\/README\.md|^src\/usage\/KEPT\.md$/.test(path),
 )
 
 const test = suite('the commands in the documentation')

@@ -108,6 +108,11 @@ test('each operation resolves to what is described', async () => {
   await ask('POST', '/api/explain', { model: 'one/m', body: { stream: true }, headers: { 'X-Team': 'a' } })
   await ask('POST', '/api/explain', { model: 'nobody/m' })
 
+  await call('POST', '/v1/chat/completions', { model: 'nobody/m', messages: [] })
+  await ask('GET', '/api/usage?by=key,model,hour')
+  const { requests } = (await ask('GET', '/api/usage/requests')) as unknown as { requests: { id: string }[] }
+  await ask('GET', `/api/usage/requests/${requests[0]?.id}`)
+
   await ask('PATCH', '/api/settings', { cloudUrl: CLOUD })
   for (const action of ['check', 'enable', 'sync', 'enable']) await ask('POST', '/api/sync/cloud', { action })
   await ask('GET', '/api/sync/cloud')

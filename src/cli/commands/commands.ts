@@ -3,6 +3,7 @@ import { cloud } from './cloud.ts'
 import type { CliCommand } from './command.ts'
 import { aliases, models } from './models.ts'
 import { combos, connections, groups, keys, settings } from './record-commands.ts'
+import { usage } from './usage.ts'
 import { explain, health, providers } from './views.ts'
 
 /** The commands that manage a gateway, by their names. */
@@ -14,6 +15,7 @@ export const commands = {
   aliases,
   models,
   providers,
+  usage,
   explain,
   health,
   settings,
@@ -84,6 +86,7 @@ export const operationActions: ActionsOf<typeof operations> = {
     check: 'cloud check',
     sessions: { list: 'cloud sessions', revoke: 'cloud sessions revoke' },
   },
+  usage: { summary: 'usage summary', requests: 'usage requests', request: 'usage request' },
   explain: 'explain',
   openapi: NO_ACTION,
   damagedRecords: { get: 'health record', put: 'health repair', delete: 'health remove' },

@@ -37,6 +37,26 @@ export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>
     headers: 'By name.',
     path: 'Default `/v1/chat/completions`.',
   },
+  KeptRequest: {
+    id: 'As in the header `x-signalbox-request-id`.',
+    time: 'When the request came.',
+    groupId: 'The group of the key then.',
+    metadata: 'The metadata of the key then.',
+    user: 'The end user that the client named.',
+    model: 'The name that the client asked for.',
+    target: 'Whose answer the client got, otherwise who was called last.',
+    tokens: 'Of all attempts. `input` holds what was read from a cache and written to one, `output` the reasoning.',
+    costUsd: 'Of all attempts whose price is known.',
+    firstByteMs: 'Until the answer had come, or the first content of its stream.',
+    end: '`cut`: the stream broke off. `aborted`: the client left. `refused`: no provider was called.',
+    error: "The code of the gateway's error.",
+    reason: 'Why it was refused or failed.',
+  },
+  UsageTotals: {
+    failed: 'Those that failed, were cut or were refused.',
+    refused: 'Those of `failed` for which no provider was called.',
+    unpriced: 'Calls whose price is not known; `costUsd` lacks them.',
+  },
   HealthEntry: {
     combo: 'The combo whose own terms it holds for. Absent: for all other requests.',
     state:

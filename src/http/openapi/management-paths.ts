@@ -3,13 +3,26 @@ import type { JsonObject } from '../../lib/json.ts'
 import { inputs } from '../../management/management.ts'
 import { type ServedOperation, takesBody } from '../../management/operations.ts'
 import { namedOutputs, outputs } from '../../management/outputs.ts'
-import { anyOf, type Builder, capitalised, jsonContent, type Paths, pathParameters, templateOf } from './parts.ts'
-import { operationWords } from './words.ts'
+import { LIVE_USAGE } from '../usage-live.ts'
+import {
+  anyOf,
+  type Builder,
+  capitalised,
+  jsonContent,
+  type Paths,
+  parameter,
+  pathParameters,
+  templateOf,
+} from './parts.ts'
+import { operationWords, queryWords } from './words.ts'
 
 /** The operations of a route of the management API: one, or several that are told apart by the member `action` of the body. */
 export type ManagementRoute = readonly [Row, ...Row[]]
 
-type Row = Pick<ServedOperation, 'method' | 'path' | 'action' | 'hasInput' | 'status' | 'names'>
+type Row = Pick<
+  ServedOperation,
+  'method' | 'path' | 'action' | 'hasInput' | 'hasQuery' | 'exports' | 'status' | 'names'
+>
 
 /** The body of an error. */
 const managementError = v.object({ error: v.string() })
@@ -20,7 +33,7 @@ export function managementSchemaNames(rows: readonly Row[]): Map<object, string>
   names.set(managementError, 'Error')
   for (const row of rows) {
     const input = schemaOf(inputs, row)
-    if (input && row.action === undefined) names.set(input, `${capitalised(idOf(row.names))}Input`)
+    if (input && row.action === undefined && !row.hasQuery) names.set(input, `${capitalised(idOf(row.names))}Input`)
   }
   return names
 }
@@ -35,11 +48,12 @@ export function managementPaths(
   const taken = new Set<string>()
 
   for (const route of routes) {
-    const [{ method, path, status = 200, names }] = route
+    const [{ method, path, status = 200, names, exports: exported }] = route
     const hasBody = takesBody(route[0])
-    const parameters = pathParameters(path)
+    const inPath = pathParameters(path)
+    const parameters = [...inPath, ...queryParameters(route[0])]
     const { errors = [], ...said } = wordsOf(route)
-    const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(parameters.length > 0 ? WITH_PARAMETER : [])]
+    const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(inPath.length > 0 ? WITH_PARAMETER : [])]
     const template = templateOf(path)
     const outcomes = route.map((row) => convert(present(schemaOf(outputs, row), row)))
     paths[template] = {
@@ -52,11 +66,21 @@ export function managementPaths(
         ...(parameters.length > 0 && { parameters }),
         ...(hasBody && { requestBody: { required: true, content: jsonContent(anyOf(route.map(inputOf))) } }),
         responses: {
-          [status]: { description: 'Done.', content: jsonContent(anyOf(outcomes)) },
+          [status]: { description: 'Done.', content: { ...jsonContent(anyOf(outcomes)), ...(exported && EXPORTS) } },
           ...errorResponses([...statuses, ...errors], 'Error', convert(managementError)),
         },
       },
     }
+  }
+
+  /** The parameters of the query, where the operation has one, each with what is said of it. */
+  function queryParameters(row: Row): JsonObject[] {
+    const input = row.hasQuery ? convert(present(schemaOf(inputs, row), row)) : {}
+    const members: Array<[string, JsonObject]> = Object.entries(Object(input.properties))
+    return [
+      ...members.map(([name, schema]) => parameter('query', name, queryWords[name], schema)),
+      ...(row.exports ? [parameter('query', 'format', queryWords.format, FORMAT)] : []),
+    ]
   }
 
   /** The body that calls an operation. */
@@ -75,7 +99,29 @@ export function managementPaths(
     }
   }
 
-  return paths
+  return { ...paths, [LIVE_USAGE]: { get: liveUsage() } }
+
+  function liveUsage(): JsonObject {
+    const { errors = [], ...said } = operationWords['usage.live'] ?? {}
+    return {
+      operationId: 'usageLive',
+      tags: ['usage'],
+      ...said,
+      security,
+      responses: {
+        200: { description: 'Done.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
+        ...errorResponses([...ALWAYS, ...errors], 'Error', convert(managementError)),
+      },
+    }
+  }
+}
+
+const FORMAT = { type: 'string', enum: ['json', 'csv', 'jsonl'] }
+
+/** What is sent for those who ask for it in place of JSON. */
+const EXPORTS = {
+  'text/csv': { schema: { type: 'string' } },
+  'application/jsonl': { schema: { type: 'string' } },
 }
 
 /** The statuses of errors: of every operation, of operations with a body, and of operations with a parameter in the path. */

@@ -92,6 +92,26 @@ export const operationWords: Readonly<Record<string, Words>> = {
   'cloud.check': words('Ask whether a proxy is there'),
   'cloud.sessions.list': words('List the sessions at the cloud proxy', undefined, CLOUD_ERRORS),
   'cloud.sessions.revoke': words('End a session at the cloud proxy', undefined, CLOUD_ERRORS),
+  'usage.summary': words(
+    'Sum up what was used',
+    'Requests, tokens and costs, by what `by` names. Also as `text/csv` and `application/jsonl`, the rows alone.',
+    [409],
+  ),
+  'usage.requests': words(
+    'List requests',
+    'The newest first. A page may have fewer than `limit`; there are more while it has `before`. As `text/csv` and `application/jsonl` without `limit` all of them are sent; with one, the header `x-signalbox-before` has `before`.',
+    [409],
+  ),
+  'usage.request': words(
+    'Get a request',
+    'By the id in its header `x-signalbox-request-id`. Also as `text/csv` and `application/jsonl`.',
+    [409],
+  ),
+  'usage.live': words(
+    'Follow requests as they end',
+    'A stream of server-sent events, `request` with a request as JSON, and `dropped` with the number of those that were left out as the reader was too slow. Those of other instances follow when they are written, where the storage tells of changes. Comments keep the stream alive.',
+    [409],
+  ),
   explain: words(
     'Explain where a request would go',
     'The targets of the request in their order. No provider is called, and no turn is used.',
@@ -107,6 +127,26 @@ export const operationWords: Readonly<Record<string, Words>> = {
   'health.reset': words('Forget failures', 'Of one connection with its models and provider, or of all.'),
 }
 
+/** What the parameters of queries mean. */
+export const queryWords: Readonly<Record<string, string>> = {
+  from: 'The beginning: a time in ISO 8601 with its zone, or a day in UTC. Default: of sums 24 hours before `to`, of requests all that are kept.',
+  to: 'The end, which is not meant any more, as `from`. Default: now.',
+  by: 'What the rows tell apart, with commas: `key`, `group`, `model`, `target`, `user`, `hour`, `day`, `month`. Default `key`. By the hour for at most 32 days.',
+  keyId: 'Empty: those without a key. The same holds for other texts.',
+  model: 'The name that clients asked for.',
+  user: 'The end user that clients named.',
+  provider: 'A provider that was called.',
+  target: 'A provider and a model that were called: `<provider>/<model>`.',
+  connectionId: 'A connection that was called.',
+  status: 'The HTTP status that the client got.',
+  end: 'How the request ended.',
+  error: "The code of the gateway's error, such as `KEY_PAUSED`.",
+  endpoint: 'The path of the endpoint, such as `/v1/messages`.',
+  limit: 'The most requests of a page; default 100.',
+  before: 'The `before` of the page before.',
+  format: 'What the answer is sent as; default: by `Accept`, otherwise `json`.',
+}
+
 /** The descriptions of the tags: the resources of the management API, and the rest of the gateway. */
 export const tagWords: Readonly<Record<string, string>> = {
   keys: 'The API keys by which clients call models.',
@@ -118,6 +158,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   aliases: 'Other names of models.',
   providers: 'The providers of the catalog, and the strategies among their connections.',
   cloud: 'The mirror of the data at a cloud proxy.',
+  usage: 'What was used: requests, tokens and costs.',
   explain: 'Where a request would go.',
   openapi: 'The description of the API.',
   damagedRecords: 'Records of the storage that cannot be read as they stand.',

@@ -28,6 +28,8 @@ export interface WorldOptions {
   fetchMedia?: boolean
   askForUsage?: boolean
   endRequestsOfPausedKeys?: boolean
+  /** Is usage kept? Default: no, so that timers and what the storage is asked are those of the requests. */
+  usage?: boolean
   /** In the order of their age; a name stands for a connection to that provider. Default: one to each of `one`, `two`, `three`, `claude`. */
   connections?: ReadonlyArray<string | (Partial<Connection> & { provider: string })>
   combos?: Record<string, string[] | Omit<NewCombo, 'name'>>
@@ -80,6 +82,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     logger: options.logger ?? watchfulLogger(),
     management: { token },
     hooks: options.hooks ?? keeping(told),
+    usage: options.usage ?? false,
     ...(options.limits && { limits: options.limits }),
     ...(options.sharedState !== undefined && { sharedState: options.sharedState }),
     ...(options.fetchMedia !== undefined && { fetchMedia: options.fetchMedia }),

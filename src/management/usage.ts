@@ -1,0 +1,223 @@
+import * as v from 'valibot'
+import { gatewayError } from '../errors.ts'
+import type { Clock } from '../types.ts'
+import type { RequestFilter, UsageFilter } from '../usage/kept/query.ts'
+import type { UsageReader } from '../usage/kept/reader.ts'
+import { isIdOrAfter, type KeptRequest } from '../usage/kept/record.ts'
+import type { KeptUsage } from '../usage/kept/usage.ts'
+import { choiceOf, closed, fields, invalidInput, parseInput } from './input.ts'
+import { present } from './records.ts'
+import { type SummaryRow, UsageSums, type UsageTotals } from './usage-sums.ts'
+
+export type { SummaryRow, UsageTotals } from './usage-sums.ts'
+
+/** What rows of a summary tell apart. */
+export type UsageBy = (typeof bys)[number]
+
+const bys = ['key', 'group', 'model', 'target', 'user', 'hour', 'day', 'month'] as const
+
+/** Which requests are meant: those that have all of these values, the empty text for those that have none. */
+interface MeantRequests {
+  /** The beginning, ISO 8601: a time with its zone, or a day in UTC such as `2027-01-31`. */
+  from?: string
+  /** The end, which is not meant any more, as `from`; default: now. */
+  to?: string
+  keyId?: string
+  groupId?: string
+  /** The name that clients asked for. */
+  model?: string
+  /** The end user that clients named. */
+  user?: string
+  /** A provider that was called. */
+  provider?: string
+  /** A provider and a model that were called, as `<provider>/<model>`. */
+  target?: string
+  /** A connection that was called. */
+  connectionId?: string
+}
+
+/** What to sum up. `from`: default 24 hours before `to`, from the beginning of that hour. */
+export interface UsageQuery extends MeantRequests {
+  /** What the rows tell apart, one or several with commas; default `key`. */
+  by?: UsageBy | readonly UsageBy[] | string
+}
+
+/** Which requests to list. `from`: default all that are kept. */
+export interface RequestsQuery extends MeantRequests {
+  /** The HTTP status that the client got. */
+  status?: number
+  end?: KeptRequest['end']
+  /** The code of the gateway's error, such as `KEY_PAUSED`. */
+  error?: string
+  /** The path of the endpoint, such as `/v1/messages`. */
+  endpoint?: string
+  /** The most requests of a page, 1 to 1,000; default 100. */
+  limit?: number
+  /** The `before` of the page before. */
+  before?: string
+}
+
+/** Sums by what was asked for, and those of all that is meant. */
+export interface UsageSummary {
+  /** What was summed up, ISO 8601: from this time on. */
+  from: string
+  /** Up to this time. */
+  to: string
+  /** By time, then those that cost the most first. */
+  rows: SummaryRow[]
+  totals: UsageTotals
+  /** What is less precise than it was asked for. */
+  warnings?: string[]
+}
+
+/** What was used. `Input` is accepted besides the typed input, as in all operations. All reject with `USAGE_NOT_KEPT` where nothing is kept. */
+export interface UsageOperations<Input = never> {
+  /** Sums of requests, tokens and costs. */
+  summary(query?: UsageQuery | Input): Promise<UsageSummary>
+  /** A page of requests, the newest first; `before` of the next page, if there is one. A page may have fewer than `limit` all the same. */
+  requests(query?: RequestsQuery | Input): Promise<{ requests: KeptRequest[]; before?: string }>
+  /** One request, by the id in its header `x-signalbox-request-id`. Rejects with `NOT_FOUND` when it is not kept. */
+  request(id: string): Promise<{ request: KeptRequest }>
+}
+
+const TIME = 'must be a time in ISO 8601 with its zone, such as "2027-01-31T09:00:00Z", or a day such as "2027-01-31"'
+
+const time = v.pipe(
+  v.string(TIME),
+  v.check((text) => timeIn(text) !== undefined, TIME),
+)
+const text = v.exactOptional(v.pipe(fields.text, v.maxLength(1_000, 'must not be longer than 1000 characters')))
+
+const meant = {
+  from: v.exactOptional(time),
+  to: v.exactOptional(time),
+  keyId: text,
+  groupId: text,
+  model: text,
+  user: text,
+  provider: text,
+  target: v.exactOptional(
+    v.pipe(
+      fields.text,
+      v.check((name) => name.includes('/'), 'must be "<provider>/<model>"'),
+    ),
+  ),
+  connectionId: text,
+}
+
+const BY = `must be one or several of ${bys.join(', ')}, with commas between them`
+const oneBy = v.picklist(bys, BY)
+const isByList = (text: string) => text.split(',').every((one) => v.is(oneBy, one))
+
+const count = (most: number) => {
+  const says = `must be a whole number from 1 to ${most}`
+  return v.pipe(v.number(says), v.integer(says), v.minValue(1, says), v.maxValue(most, says))
+}
+
+export const usageInputs = {
+  summary: closed({
+    ...meant,
+    by: v.exactOptional(
+      v.union([v.pipe(v.string(), v.check(isByList, BY)), v.pipe(v.array(oneBy, BY), v.minLength(1, BY))], BY),
+    ),
+  }),
+  requests: closed({
+    ...meant,
+    status: v.exactOptional(count(599)),
+    end: v.exactOptional(choiceOf(['complete', 'aborted', 'cut', 'failed', 'refused'])),
+    error: text,
+    endpoint: text,
+    limit: v.exactOptional(count(1_000)),
+    before: v.exactOptional(v.pipe(fields.text, v.check(isIdOrAfter, 'must be the "before" of a page'))),
+  }),
+}
+
+const HOUR_MS = 60 * 60 * 1_000
+const DAY_MS = 24 * HOUR_MS
+/** Sums by the hour are told apart for so long at most. */
+const MOST_HOURS_MS = 32 * DAY_MS
+const PAGE = 100
+
+const LESS_PRECISE =
+  'There were so many rows in some hours or days that they are summed up without end users, or without connections and models.'
+
+export function createUsageOperations({
+  usage,
+  clock,
+}: {
+  usage: KeptUsage | undefined
+  clock: Clock
+}): UsageOperations<unknown> {
+  const reader = async (): Promise<UsageReader> => {
+    if (!usage) throw gatewayError('USAGE_NOT_KEPT', { message: NOT_KEPT })
+    return usage.reader()
+  }
+
+  return {
+    async summary(query = {}) {
+      const { from, to, by = 'key', ...given } = parseInput(usageInputs.summary, query)
+      const wanted = new Set(typeof by === 'string' ? (by.split(',') as UsageBy[]) : by) // the schema has checked them
+      const end = to === undefined ? Number.POSITIVE_INFINITY : timeOf(to)
+      const beginning = from === undefined ? dayBefore(Math.min(end, clock.now())) : timeOf(from)
+      checkOrder(beginning, end)
+      if (wanted.has('hour') && Math.min(end, clock.now()) - beginning > MOST_HOURS_MS)
+        throw invalidInput('"from" must be at most 32 days before "to" where "by" has "hour"; ask by the day')
+      const sums = new UsageSums(wanted)
+      const range = await (await reader()).sums(
+        filterOf(given),
+        { from: beginning, to: end, unit: wanted.has('hour') ? 'hour' : 'day' },
+        (row, at) => sums.add(row, at),
+      )
+      return {
+        from: new Date(range.from).toISOString(),
+        to: new Date(range.to).toISOString(),
+        rows: sums.rows(),
+        totals: sums.totals(),
+        ...(range.isLessPrecise && { warnings: [LESS_PRECISE] }),
+      }
+    },
+
+    async requests(query = {}) {
+      const { from, to, limit = PAGE, before, ...given } = parseInput(usageInputs.requests, query)
+      const { status, end: ended, error, endpoint, ...others } = given
+      const end = to === undefined ? Number.POSITIVE_INFINITY : timeOf(to)
+      const beginning = from === undefined ? Number.NEGATIVE_INFINITY : timeOf(from)
+      checkOrder(beginning, end)
+      const filter: RequestFilter = filterOf(others)
+      if (status !== undefined) filter.status = status
+      if (ended !== undefined) filter.end = ended
+      if (error !== undefined) filter.error = error
+      if (endpoint !== undefined) filter.endpoint = endpoint
+      return (await reader()).requests(filter, { from: beginning, to: end, before, limit })
+    },
+
+    async request(id) {
+      const found = isIdOrAfter(id) ? await (await reader()).request(id) : undefined
+      return { request: present(found, 'Request') }
+    },
+  }
+}
+
+const NOT_KEPT =
+  'This gateway keeps no usage: its storage does not carry the writes, or the option "usage" of createGateway is false. Set it to true to keep it.'
+
+/** The time in a text, epoch ms; `undefined` when there is none. */
+function timeIn(text: string): number | undefined {
+  const isTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/i.test(text)
+  const found = isTime ? Date.parse(text) : Number.NaN
+  return Number.isNaN(found) ? undefined : found
+}
+
+const timeOf = (text: string): number => timeIn(text) ?? Number.NaN // the schema has checked it
+
+const dayBefore = (end: number) => Math.floor((end - DAY_MS) / HOUR_MS) * HOUR_MS
+
+function checkOrder(from: number, to: number): void {
+  if (from >= to) throw invalidInput('"to" must be after "from"')
+}
+
+function filterOf({ target, ...given }: UsageFilter & { target?: string }): UsageFilter {
+  if (target === undefined) return given
+  const slash = target.indexOf('/')
+  return { ...given, provider: target.slice(0, slash), targetModel: target.slice(slash + 1) }
+}

@@ -1,0 +1,176 @@
+import fc from 'fast-check'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createUsageOperations, type UsageOperations } from '../../src/management/usage.ts'
+import type { Storage } from '../../src/types.ts'
+import type { KeptRequest } from '../../src/usage/kept/record.ts'
+import type { KeptUsage } from '../../src/usage/kept/usage.ts'
+import { type FakeClock, fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openInstance, requestAt } from './support/instances.ts'
+
+const test = suite('usage over crashes and several instances')
+
+/** A connection to a shared storage that can be killed: from then on nothing that it is told reaches the storage. */
+function killable(shared: Storage) {
+  let left = Number.POSITIVE_INFINITY
+  const never = new Promise<never>(() => {})
+  const storage: Storage = {
+    ...shared,
+    get: (...args) => (left > 0 ? shared.get(...args) : never),
+    list: (...args) => (left > 0 ? shared.list(...args) : never),
+    set: (...args) => (left-- > 0 ? shared.set(...args) : never),
+    delete: (...args) => (left-- > 0 ? shared.delete(...args) : never),
+  }
+
+  function killAfter(writes: number): void {
+    left = writes
+  }
+
+  return { storage, killAfter }
+}
+
+interface Instance {
+  usage: KeptUsage
+  api: UsageOperations<unknown>
+  killAfter(writes: number): void
+}
+
+const ALL = { from: '2025-12-01', limit: 1_000 }
+
+async function allRequests(api: UsageOperations<unknown>): Promise<KeptRequest[]> {
+  const found: KeptRequest[] = []
+  for (let before: string | undefined; ; ) {
+    const page = await api.requests({ ...ALL, limit: 7, ...(before !== undefined && { before }) })
+    found.push(...page.requests)
+    if (page.before === undefined) return found
+    before = page.before
+  }
+}
+
+/** What requests sum up to, by key. */
+function sumsOf(requests: readonly KeptRequest[]) {
+  const sums: Record<string, [requests: number, input: number, nano: number]> = {}
+  for (const { keyId = '', tokens, costUsd = 0 } of requests) {
+    const [count, input, nano] = sums[keyId] ?? [0, 0, 0]
+    sums[keyId] = [count + 1, input + (tokens?.input ?? 0), nano + Math.round(costUsd * 1e9)]
+  }
+  return sums
+}
+
+async function shownSums(api: UsageOperations<unknown>, by: string) {
+  const sums: Record<string, [requests: number, input: number, nano: number]> = {}
+  const { rows } = await api.summary({ from: '2025-12-01', by })
+  for (const { keyId = '', requests, tokens, costUsd } of rows) {
+    const [count, input, nano] = sums[keyId] ?? [0, 0, 0]
+    sums[keyId] = [count + requests, input + tokens.input, nano + Math.round(costUsd * 1e9)]
+  }
+  return sums
+}
+
+async function settle(clock: FakeClock): Promise<void> {
+  await clock.advance(0)
+  await clock.advance(0)
+}
+
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('ask' as const),
+      of: fc.nat(2),
+      key: fc.nat(5),
+      times: fc.integer({ min: 1, max: 130 }),
+      ago: fc.nat(3 * 3_600_000),
+    }),
+  },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 200_000 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('kill' as const), of: fc.nat(2), key: fc.nat(5), writes: fc.nat(30) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('close' as const), of: fc.nat(2) }) },
+)
+
+for (const atomic of [true, false])
+  test(`whatever is killed when, the sums are those of the requests, and no written request is lost (${atomic ? 'atomic' : 'not atomic'})`, {
+    timeoutMs: 120_000,
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+        const clock = fakeClock()
+        const shared: Storage = { ...memoryStorage({ clock }), atomic }
+        const written = new Set<string>() // the ids of requests that have reached the storage
+        const asked = new Map<string, KeptRequest>()
+        const watched: Storage = {
+          ...shared,
+          async set(key, value, options) {
+            const done = await shared.set(key, value, options)
+            if (key.startsWith('usage/journal/')) for (const id of asked.keys()) if (value.includes(id)) written.add(id)
+            return done
+          },
+        }
+        const open = (): Instance => {
+          const { storage, killAfter } = killable(watched)
+          const usage = openInstance(storage, clock)
+          return { usage, killAfter, api: createUsageOperations({ usage, clock }) }
+        }
+        const instances = [open(), open(), open()]
+        let input = 1
+        function ask({ of, key, times, ago }: { of: number; key: number; times: number; ago: number }): void {
+          for (let nth = 0; nth < times; nth++) {
+            const at = clock.now() - (nth % 3 === 0 ? ago : 0)
+            const request = requestAt(at, { keyId: `k${(key + nth) % 6}`, input: input++ })
+            asked.set(request.id, request)
+            instances[of]?.usage.keep(request)
+          }
+        }
+        for (const one of steps) {
+          if (one.do === 'ask') ask(one)
+          if (one.do === 'wait') await clock.advance(one.ms)
+          if (one.do === 'kill') {
+            ask({ ...one, times: 5, ago: 0 })
+            await clock.advance(125_000)
+            instances[one.of]?.killAfter(one.writes)
+            ask({ ...one, times: 1, ago: 0 }) // with it the batches are folded
+            await clock.advance(2_000)
+            instances[one.of]?.killAfter(0)
+            instances[one.of] = open()
+          }
+          if (one.do === 'close') {
+            await instances[one.of]?.usage.close()
+            instances[one.of] = open()
+          }
+          await settle(clock)
+        }
+        await clock.advance(1_500)
+        const reader = open().api
+        const found = await allRequests(reader)
+        const ids = found.map(({ id }) => id)
+        assert.equal(ids, [...ids].sort().reverse(), 'the newest first')
+        assert.is(new Set(ids).size, ids.length, 'no request twice')
+        assert.equal(
+          [...written].filter((id) => !ids.includes(id)),
+          [],
+          'what was written is found',
+        )
+        for (const by of ['key,hour', 'key,day', 'key', 'key,target,user'])
+          assert.equal(await shownSums(reader, by), sumsOf(found), by)
+        await Promise.all(instances.map(({ usage }) => usage.close()))
+        // those that were killed are taken over by another one
+        const heir = open()
+        for (let turns = 0; turns < 3; turns++) {
+          heir.usage.keep(requestAt(clock.now(), { keyId: 'heir' }))
+          await clock.advance(11 * 60_000)
+        }
+        await heir.usage.close()
+        assert.equal(await shared.list('usage/journal/'), [])
+        const later = await allRequests(reader)
+        for (const by of ['key,hour', 'key,day']) assert.equal(await shownSums(reader, by), sumsOf(later), by)
+        assert.equal(
+          later.filter(({ keyId }) => keyId !== 'heir').map(({ id }) => id),
+          ids,
+        )
+      }),
+      { numRuns: atomic ? 20 : 8 },
+    )
+  })

@@ -1,0 +1,97 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { KeptRequest } from '../../src/usage/kept/record.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { catalog, openWorld, type World, type WorldOptions } from '../pipeline/support/world.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('what is kept of requests')
+
+const usage = { prompt_tokens: 1_000, completion_tokens: 500, prompt_tokens_details: { cached_tokens: 200 } }
+const price = { input: 2, output: 10, cacheRead: 0.5 }
+const priced = { ...catalog, one: { ...catalog.one, models: [{ id: 'm', price }] } }
+
+/** What `usage` costs: 800 of input, 200 that were cached, 500 of output. */
+const COST = (800 * 2 + 200 * 0.5 + 500 * 10) / 1e6
+
+const open = (options: WorldOptions = {}): Promise<World> =>
+  openWorld({
+    catalog: priced,
+    usage: true,
+    fetch: fakeUpstream(({ body, provider }) => {
+      if (provider === 'three') return json({ error: { message: 'no' } }, 500)
+      return JSON.parse(body).stream ? sse(chatEvents()) : json({ ...chatAnswer(), usage })
+    }),
+    ...options,
+  })
+
+const withKey = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+
+const withoutTimes = ({ id, time, ...rest }: KeptRequest) => rest
+
+test('a request is kept with its key, its target, its tokens and its cost, and can be read at once', async () => {
+  const world = await open()
+  const group = await world.api.keys.create({ name: 'a', metadata: { team: 'ml' } })
+  const reply = await world.chat({ user: 'u-1' }, withKey(group.key))
+  const id = reply.headers.get('x-signalbox-request-id') ?? ''
+  const { request } = await world.api.usage.request(id)
+  const [connection] = (await world.api.connections.list()).connections
+  const target = { provider: 'one', model: 'm', connectionId: connection?.id ?? '' }
+  const spent = {
+    tokens: { input: 1_000, output: 500, cacheRead: 200, cacheWrite: 0, reasoning: 0 },
+    costUsd: COST,
+    costSource: 'counted',
+  } as const
+  assert.is(request.time, new Date(world.clock.now()).toISOString())
+  assert.equal(withoutTimes(request), {
+    keyId: group.id,
+    metadata: { team: 'ml' },
+    user: 'u-1',
+    endpoint: '/v1/chat/completions',
+    format: 'openai-chat',
+    model: 'one/m',
+    target,
+    streamed: false,
+    attempts: [{ ...target, outcome: 'answered', status: 200, startMs: 0, durationMs: 0, ...spent }],
+    ...spent,
+    firstByteMs: 0,
+    durationMs: 0,
+    status: 200,
+    end: 'complete',
+  })
+  const { rows, totals } = await world.api.usage.summary({ by: 'key,target' })
+  const sums = { requests: 1, failed: 0, refused: 0, unpriced: 0, tokens: spent.tokens, costUsd: COST }
+  assert.equal(rows, [{ keyId: group.id, target, ...sums }])
+  assert.equal(totals, sums)
+})
+
+test('a request reads the same while it waits, when it is written, and when it is folded', async () => {
+  const clock = fakeClock()
+  const storage = memoryStorage({ clock })
+  const world = await open({ clock, storage })
+  const reply = await world.chat({ model: 'three/m' })
+  const id = reply.headers.get('x-signalbox-request-id') ?? ''
+  const seen: unknown[] = []
+  const look = async () =>
+    seen.push(
+      JSON.stringify([
+        await world.api.usage.request(id),
+        await world.api.usage.requests(),
+        await world.api.usage.summary({ by: 'target,hour', from: '2026-01-01' }),
+      ]),
+    )
+  await look()
+  assert.is((await storage.list('usage/')).length, 0)
+  await clock.advance(1_000)
+  assert.equal((await storage.list('usage/')).length, 1)
+  await look()
+  await world.gateway.close()
+  assert.ok((await storage.list('usage/requests/')).length === 1)
+  assert.ok((await storage.list('usage/journal/')).length === 0)
+  await look()
+  assert.is(new Set(seen).size, 1, seen.join('\n'))
+  const { request } = await world.api.usage.request(id)
+  assert.is(request.end, 'failed')
+  assert.is(request.attempts[0]?.outcome, 'server')
+})
