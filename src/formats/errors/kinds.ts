@@ -141,7 +141,7 @@ function kindOfServerError(status: number, { type = '' }: ProviderError): Provid
 }
 
 function kindOfClientError(status: number, error: ProviderError): ProviderErrorKind {
-  if (status === 400 && isInvalidKey(error)) return 'authentication'
+  if ((status === 400 || status === 422) && isInvalidKey(error)) return 'authentication'
   if ((status === 400 || status === 412) && isAccountRefused(error)) return 'permission'
   if (status === 400 && isSpendLimit(error)) return 'quota'
   const isStatusOfServer = kinds[kindOfStatus(status)].class !== 'client'
@@ -187,6 +187,8 @@ const kindByStatus: Readonly<Record<number, ProviderErrorKind>> = {
   424: 'server', // generation has failed (Text Generation Inference)
   425: 'server', // too early
   429: 'rate-limit',
+  432: 'billing', // the limit of a plan, and of what is paid as one goes (Tavily)
+  433: 'billing',
   498: 'server', // no capacity (Groq)
   499: 'cancelled',
   503: 'overloaded',

@@ -44,7 +44,7 @@ function readBody(body: unknown): ProviderError {
   }
   const { error, message, Message, detail, code, type, error_type } = envelope
   if (!isObject(error)) {
-    const text = [error, message, Message, detail].find(isText) ?? ''
+    const text = [error, message, Message, detail, isObject(detail) ? detail.error : undefined].find(isText) ?? ''
     const codes = [code, type, error_type].filter(isText)
     return {
       ...(quotedError(text) ?? { text: unquoted(text), codes, quotas: [], ...paramOf(envelope) }),
@@ -53,7 +53,7 @@ function readBody(body: unknown): ProviderError {
     }
   }
   const raw = isObject(error.metadata) && isText(error.metadata.raw) ? error.metadata.raw : ''
-  const text = isText(error.message) ? error.message : ''
+  const text = [error.message, error.detail].find(isText) ?? '' // Brave's `detail`
   const quoted = quotedError(text) ?? quotedError(raw)
   return {
     text: quoted?.text || unquoted(`${text}${raw === '' || quoted ? '' : `\n${raw}`}`),
@@ -62,7 +62,7 @@ function readBody(body: unknown): ProviderError {
     ...paramOf(error),
     ...(envelope.type === 'error' && member('type', error.type)),
     ...(raw !== '' && { isSecondHand: true }),
-    ...member('message', error.message),
+    ...member('message', error.message ?? error.detail),
     ...member('code', codeIn(error)),
   }
 }
@@ -77,7 +77,7 @@ function quotedError(text: string): ProviderError | undefined {
 
 /** A message, or FastAPI's `detail`, a list of errors with their locations. The request that the list repeats is left out. */
 function detailText(message: unknown): unknown {
-  const detail = isObject(message) ? message.detail : message // Mistral
+  const detail = isObject(message) ? (message.detail ?? message.error) : message // Mistral; Tavily
   if (!Array.isArray(detail)) return detail
   return detail
     .filter(isObject)

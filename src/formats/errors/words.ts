@@ -134,7 +134,7 @@ const NO_MONEY_CODE =
   /^(?:insufficient_(?:quota|balance|credits|funds)|billing_\w+|budget_exceeded|exceeded_current_quota_error|Arrearage)$/i
 
 const NO_MONEY =
-  /^Your (?:credit balance is too low|team \S+ has either used all available credits)|^You have reached your specified (?:workspace )?API usage limits|^余额不足/ // the last: Zhipu
+  /^Your (?:credit balance is too low|team \S+ has either used all available credits)|^You have reached your specified (?:workspace )?API usage limits|^余额不足|^Not enough credits$/ // the last two: Zhipu, Serper
 
 /** Is the account refused for its location, its plan, or because it is suspended? Some vendors answer a 400 or 412. */
 export const isAccountRefused = ({ text, codes }: ProviderError): boolean =>
@@ -167,13 +167,14 @@ const OVERFLOW: readonly RegExp[] = [
 export const isQuotaExhausted = ({ text, codes, isSecondHand }: ProviderError): boolean =>
   !isSecondHand && (codes.some((code) => QUOTA_CODE.test(code)) || QUOTA.test(text))
 
-const QUOTA_CODE = /^insufficient_quota$|^spend_?limit/i
+const QUOTA_CODE = /^insufficient_quota$|^quota_limited$|^spend_?limit/i
 const QUOTA = /insufficient_quota|exceeded your current quota|credit balance|spend(?:ing)? limit/i
 
 /** Is a spending limit of the account used up? Anthropic also answers a 400, whose text may quote the request. */
 export const isSpendLimit = ({ text, codes }: ProviderError): boolean =>
   codes.some((code) => /^spend_?limit/i.test(code)) || /^You have reached your spend(?:ing)? limit/.test(text)
 
-/** Is the key invalid? Google and xAI answer a 400. Text that a request may contain is not sufficient, since the connection would be disabled. */
+/** Is the key invalid? Google and xAI answer a 400, Brave a 422. Text that a request may contain is not sufficient, since the connection would be disabled. */
 export const isInvalidKey = ({ text, codes }: ProviderError): boolean =>
-  codes.includes('API_KEY_INVALID') || /^(?:API key (?:not valid|expired)|Incorrect API key provided)\b/.test(text)
+  codes.some((code) => code === 'API_KEY_INVALID' || code === 'SUBSCRIPTION_TOKEN_INVALID') ||
+  /^(?:API key (?:not valid|expired)|Incorrect API key provided)\b/.test(text)
