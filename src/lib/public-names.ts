@@ -1,0 +1,25 @@
+/**
+ * Is the host of an address, as `URL` spells it, a name of the public DNS? That parser has brought every spelling of an IP address into the one
+ * form, whose last label is no top-level domain.
+ */
+export function isPublicName(host: string): boolean {
+  const labels = host.split('.')
+  const top = labels.at(-1) ?? ''
+  if (labels.length < 2 || host.length > MAX_NAME || !TOP_LEVEL.test(top) || RESERVED.has(top)) return false
+  return labels.every((label) => LABEL.test(label)) && !INWARD.test(host)
+}
+
+const MAX_NAME = 253
+const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
+const TOP_LEVEL = /^(?:[a-z]{2,63}|xn--[a-z0-9-]+)$/
+
+/** Top-level domains that are not of the public DNS: RFC 2606, 6761, 6762, 7686, 8375, 9476, ICANN's `internal`, and those of home routers. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...['alt', 'arpa', 'cluster', 'consul', 'corp', 'docker', 'domain', 'example', 'home', 'internal', 'intra'],
+  ...['intranet', 'invalid', 'lan', 'local', 'localdomain', 'localhost', 'mail', 'onion', 'private', 'svc', 'test'],
+  ...['workgroup'],
+])
+
+/** Public names that are known to point inside: to a cloud's own data, to this machine, or to the IP address that they contain. */
+const INWARD =
+  /(?:^|\.)(?:metadata\.goog|nip\.io|sslip\.io|xip\.io|traefik\.me|localtest\.me|lvh\.me|vcap\.me|lacolhost\.com)$/
