@@ -19,10 +19,6 @@ const number = v.number()
 const whole = v.pipe(number, v.integer())
 const time = v.pipe(text, v.isoTimestamp())
 const texts = v.array(text)
-const object = v.pipe(
-  v.custom<object>((value) => typeof value === 'object'),
-  v.metadata({ type: 'object' }),
-)
 const jsonObject = anyObject('must be an object')
 const kind = choiceOf(kinds)
 const strategy = choiceOf(strategies)
@@ -105,6 +101,13 @@ const alias = shownSchema(aliasFields, warnings)
 
 const format = choiceOf(providerFormats)
 const modelList = v.object({ models: v.array(v.object({ id: text })) })
+const price = v.object(
+  allOptional({
+    ...{ input: number, output: number, cacheRead: number, cacheWrite: number },
+    ...{ search: number, page: number, credit: number, image: number, second: number, character: number },
+  }),
+)
+const service = v.object(allOptional({ baseUrl: text, keyHeader: text, price }))
 const provider = v.object({
   id: text,
   alias: v.exactOptional(text),
@@ -125,21 +128,14 @@ const provider = v.object({
         type: v.exactOptional(kind),
         contextWindow: v.exactOptional(number),
         maxOutputTokens: v.exactOptional(number),
-        price: v.exactOptional(
-          v.object(
-            allOptional({
-              ...{ input: number, output: number, cacheRead: number, cacheWrite: number },
-              ...{ search: number, page: number, image: number, second: number, character: number },
-            }),
-          ),
-        ),
+        price: v.exactOptional(price),
       }),
     ),
   ),
   ttsConfig: v.exactOptional(modelList),
   embeddingConfig: v.exactOptional(modelList),
-  searchConfig: v.exactOptional(object),
-  fetchConfig: v.exactOptional(object),
+  searchConfig: v.exactOptional(service),
+  fetchConfig: v.exactOptional(service),
   strategy: v.exactOptional(strategy),
   stickyLimit: v.exactOptional(whole),
 })

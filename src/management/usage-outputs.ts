@@ -11,7 +11,7 @@ const time = v.pipe(text, v.isoTimestamp())
 
 const tokens = v.object({ input: whole, output: whole, cacheRead: whole, cacheWrite: whole, reasoning: whole })
 const count = v.exactOptional(number)
-const units = v.object({ search: count, page: count, image: count, second: count, character: count })
+const units = v.object({ search: count, page: count, credit: count, image: count, second: count, character: count })
 const target = v.object({ provider: text, model: text, connectionId: text })
 const spent = {
   tokens: v.exactOptional(tokens),

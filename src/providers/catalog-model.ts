@@ -1,4 +1,4 @@
-import type { Catalog, CatalogModel, Price } from '../types.ts'
+import type { Catalog, CatalogModel, Kind, Price, ServiceConfig } from '../types.ts'
 import { definitionOf } from './names.ts'
 
 /** A provider and a model of it. */
@@ -13,7 +13,19 @@ export interface ModelAt {
 /** The catalog's entry of a model; the first of several with the same id. */
 export function catalogModelOf(catalog: Catalog, { provider, model }: ModelAt): CatalogModel | undefined {
   const models = definitionOf(catalog, provider)?.models
-  return models && indexOf(models).get(model)
+  return (models && indexOf(models).get(model)) ?? serviceModelOf(catalog, { provider, model })
+}
+
+/** A service of a provider, by the name under which it is asked for as if it were a model. */
+export function serviceOf(catalog: Catalog, { provider, model }: ModelAt): ServiceConfig | undefined {
+  const { searchConfig, fetchConfig } = definitionOf(catalog, provider) ?? {}
+  return model === 'search' ? searchConfig : model === 'fetch' ? fetchConfig : undefined
+}
+
+function serviceModelOf(catalog: Catalog, at: ModelAt): CatalogModel | undefined {
+  const service = serviceOf(catalog, at)
+  const type: Kind = at.model === 'search' ? 'webSearch' : 'webFetch'
+  return service && { id: at.model, type, ...(service.price && { price: service.price }) }
 }
 
 /** The context window in tokens; `undefined` when the catalog has none. */

@@ -70,6 +70,12 @@ const modelRules: Record<keyof CatalogModel, Rule> = {
 }
 const named = objectOf({ models: optional(listOf(objectOf({ id: text }))) })
 
+const service = objectOf({
+  baseUrl: optional(address),
+  keyHeader: optional(text),
+  price: optional(recordOf(optional(amount))),
+})
+
 const providerRules: Record<keyof CatalogProvider, Rule> = {
   alias: optional(text),
   catalogAlias: optional(text),
@@ -85,8 +91,8 @@ const providerRules: Record<keyof CatalogProvider, Rule> = {
   models: optional(listOf(objectOf(modelRules))),
   ttsConfig: optional(named),
   embeddingConfig: optional(named),
-  searchConfig: optional(objectOf({})),
-  fetchConfig: optional(objectOf({})),
+  searchConfig: optional(service),
+  fetchConfig: optional(service),
 }
 
 const fieldProblem = (value: object, rules: Record<string, Rule>, path: string) =>

@@ -180,7 +180,7 @@ const vendors: Record<string, ProviderDefinition> = {
     baseUrl: 'https://api.perplexity.ai/v1',
     format: 'openai-responses',
     serviceKinds: ['llm', 'webSearch'],
-    searchConfig: { baseUrl: 'https://api.perplexity.ai' },
+    searchConfig: { baseUrl: 'https://api.perplexity.ai', price: { search: 0.005, page: 0 } },
   },
   moonshot: {
     alias: 'kimi',
@@ -263,35 +263,60 @@ const local: Record<string, ProviderDefinition> = {
   },
 }
 
-/** Web search and page fetching. `searchConfig` and `fetchConfig` have the address, and how the key is sent when it is not a bearer token. */
+/*
+ * Web search and page fetching. `searchConfig` and `fetchConfig` have the address, and the price in US dollars of a search, of a page, and of a
+ * credit of vendors that report credits. A search is charged as ten results; pages that are read along with it are charged besides.
+ *
+ * Prices: Perplexity https://docs.perplexity.ai/getting-started/pricing, October 2026; Brave https://api-dashboard.search.brave.com/app/plans,
+ * September 2026; Tavily https://docs.tavily.com/documentation/api-credits, pay as you go: 1 credit a search, 2 in depth, 1 for five pages;
+ * Firecrawl https://docs.firecrawl.dev/billing: 2 credits for ten results, 1 a page, of which
+ * https://github.com/decolua/9router has the price, April 2026, as it has those of Exa and Serper (1 credit for ten results). Jina charges tokens whose price is not known.
+ */
 const web: Record<string, ProviderDefinition> = {
   tavily: {
     name: 'Tavily',
     docsUrl: 'https://docs.tavily.com/documentation/api-reference/introduction',
     serviceKinds: ['webSearch', 'webFetch'],
-    searchConfig: { baseUrl: 'https://api.tavily.com' },
-    fetchConfig: { baseUrl: 'https://api.tavily.com' },
+    searchConfig: { baseUrl: 'https://api.tavily.com', price: { search: 0.008, page: 0, credit: 0.008 } },
+    fetchConfig: { baseUrl: 'https://api.tavily.com', price: { page: 0.008, credit: 0.008 } },
   },
   exa: {
     name: 'Exa',
     docsUrl: 'https://docs.exa.ai/reference/search',
     auth: 'x-api-key',
     serviceKinds: ['webSearch', 'webFetch'],
-    searchConfig: { baseUrl: 'https://api.exa.ai' },
-    fetchConfig: { baseUrl: 'https://api.exa.ai' },
+    searchConfig: { baseUrl: 'https://api.exa.ai', price: { search: 0.007, page: 0.001 } },
+    fetchConfig: { baseUrl: 'https://api.exa.ai', price: { page: 0.001 } },
   },
   brave: {
     name: 'Brave Search',
     docsUrl: 'https://api-dashboard.search.brave.com/app/documentation',
     serviceKinds: ['webSearch'],
-    searchConfig: { baseUrl: 'https://api.search.brave.com/res/v1', keyHeader: 'X-Subscription-Token' },
+    searchConfig: {
+      baseUrl: 'https://api.search.brave.com/res/v1',
+      keyHeader: 'X-Subscription-Token',
+      price: { search: 0.005, page: 0 },
+    },
   },
   firecrawl: {
     name: 'Firecrawl',
     docsUrl: 'https://docs.firecrawl.dev/api-reference/introduction',
     serviceKinds: ['webSearch', 'webFetch'],
-    searchConfig: { baseUrl: 'https://api.firecrawl.dev/v2' },
-    fetchConfig: { baseUrl: 'https://api.firecrawl.dev/v2' },
+    searchConfig: { baseUrl: 'https://api.firecrawl.dev/v2', price: { search: 0.004, page: 0.002, credit: 0.002 } },
+    fetchConfig: { baseUrl: 'https://api.firecrawl.dev/v2', price: { page: 0.002, credit: 0.002 } },
+  },
+  serper: {
+    name: 'Serper',
+    docsUrl: 'https://serper.dev',
+    auth: 'x-api-key',
+    serviceKinds: ['webSearch'],
+    searchConfig: { baseUrl: 'https://google.serper.dev', price: { search: 0.001, page: 0, credit: 0.001 } },
+  },
+  searxng: {
+    name: 'SearXNG',
+    docsUrl: 'https://docs.searxng.org/dev/search_api.html',
+    serviceKinds: ['webSearch'],
+    searchConfig: { baseUrl: 'http://localhost:8080', price: { search: 0, page: 0 } },
   },
   jina: {
     name: 'Jina AI',

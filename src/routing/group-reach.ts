@@ -51,8 +51,9 @@ const NEUTRAL_INPUTS: Omit<Inputs, 'label' | 'costOf'> = {
 }
 
 function priceIn(catalog: Catalog, target: RouteTarget): number | undefined {
-  const price = pricesOf(catalog, target)
-  return price?.input === undefined || price.output === undefined ? undefined : price.input + price.output
+  const { input, output, search, page } = pricesOf(catalog, target) ?? {}
+  if (input === undefined && output === undefined) return search ?? page // what is not charged by tokens
+  return input === undefined || output === undefined ? undefined : input + output
 }
 
 /** The most steps of `reach`. */

@@ -40,7 +40,7 @@ export interface CatalogModel {
 export type Price = Partial<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | PricedUnit, number>>
 
 /** What providers charge for besides tokens. */
-export type PricedUnit = 'search' | 'page' | 'image' | 'second' | 'character'
+export type PricedUnit = 'search' | 'page' | 'credit' | 'image' | 'second' | 'character'
 
 /** A provider in the catalog. */
 export interface CatalogProvider {
@@ -70,8 +70,17 @@ export interface CatalogProvider {
   ttsConfig?: { models: ReadonlyArray<{ id: string }> }
   embeddingConfig?: { models: ReadonlyArray<{ id: string }> }
   /** Present: `<alias>/search` is listed for the kind `webSearch`; likewise `fetchConfig`, `<alias>/fetch` and `webFetch`. */
-  searchConfig?: object
-  fetchConfig?: object
+  searchConfig?: ServiceConfig
+  fetchConfig?: ServiceConfig
+}
+
+/** A service of a provider besides its models, such as its search. */
+export interface ServiceConfig {
+  /** Its address, where it is not the provider's `baseUrl`. */
+  baseUrl?: string
+  /** The header that carries the credential, where it is not the provider's. */
+  keyHeader?: string
+  price?: Price
 }
 
 /** Provider definitions by provider id. */

@@ -15,6 +15,7 @@ const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   cacheWrite: true,
   search: true,
   page: true,
+  credit: true,
   image: true,
   second: true,
   character: true,

@@ -4,7 +4,14 @@ import { type ObjectOf, object, type Shape } from './shapes.ts'
 
 const amount = { shape: { type: 'number', least: 0 } as Shape<number>, isOptional: true } as const // `least` has no type of its own
 
-const units = membersOf<PricedUnit>({ search: true, page: true, image: true, second: true, character: true })
+const units = membersOf<PricedUnit>({
+  search: true,
+  page: true,
+  credit: true,
+  image: true,
+  second: true,
+  character: true,
+})
 
 const tokenPrices = { input: amount, output: amount, cacheRead: amount, cacheWrite: amount } as const
 
