@@ -2,7 +2,6 @@ import { createWarnings } from '../formats/canonical/warnings.ts'
 import { hasForms } from '../kinds/endpoint.ts'
 import type { Carried, CarriedPart } from '../kinds/forms.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
-import type { JsonObject } from '../lib/json.ts'
 import { newId } from '../lib/new-id.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 import { definitionOf } from '../providers/names.ts'
@@ -84,22 +83,13 @@ function addressOf(
   catalog: Catalog,
 ): FormAddress {
   const own = target.connection.providerSpecificData?.baseUrl?.trim()
-  const configured = configOf(config && definitionOf(catalog, target.provider)?.[config])
+  const configured = (config && definitionOf(catalog, target.provider)?.[config]) ?? {}
   const given = own || configured.baseUrl || baseUrl || target.baseUrl
   const header = configured.keyHeader ?? keyHeader
   const address = given === undefined ? undefined : withoutTrailing(given, '/')
   return {
     ...(address !== undefined && { baseUrl: base ? base(address) : address }),
     ...(header !== undefined && { keyHeader: header.toLowerCase() }),
-  }
-}
-
-/** What the catalog says of a provider beside its chat. */
-function configOf(config: object = {}): { baseUrl?: string; keyHeader?: string } {
-  const { baseUrl, keyHeader } = config as JsonObject // it is checked here
-  return {
-    ...(typeof baseUrl === 'string' && { baseUrl }),
-    ...(typeof keyHeader === 'string' && { keyHeader }),
   }
 }
 
@@ -117,9 +107,14 @@ function codecPart(
       ...address,
       path,
       query: asked,
-      headers: { ...headers, ...own },
+      headers: { ...(method === 'GET' ? withoutType(headers) : headers), ...own },
       ...(method !== 'GET' && { body: body ?? '{}' }),
       ...(service !== undefined && { service }),
     },
   }
+}
+
+/** The headers of a request without a body. */
+function withoutType({ 'content-type': _, ...headers }: Readonly<Record<string, string>>): Record<string, string> {
+  return headers
 }

@@ -20,15 +20,17 @@ export function modelRoutes(serve: Serve): HttpRoute[] {
       routeOf(
         `${folder}:id+`,
         ({ id: call = '' }) => {
-          const colon = call.lastIndexOf(':')
-          const endpoint = named.find(({ path }) => path === `${folder}${MODEL}${call.slice(colon)}`)
-          return endpoint && { endpoint, pathModel: call.slice(0, colon) }
+          const endpoint = named.find(({ path }) => path.startsWith(folder) && call.endsWith(behindModel(path)))
+          return endpoint && { endpoint, pathModel: call.slice(0, call.length - behindModel(endpoint.path).length) }
         },
         serve,
       ),
     ),
   ]
 }
+
+/** What stands behind the model's name in the path of an endpoint. */
+const behindModel = (path: string) => path.slice(path.indexOf(MODEL) + MODEL.length)
 
 const routeOf = (path: string, servedEndpoint: NonNullable<HttpRoute['servedEndpoint']>, serve: Serve): HttpRoute => ({
   method: 'POST',

@@ -28,7 +28,7 @@ export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, G
       if (!client) throw new TypeError(`There is no form "${call.client}" of clients.`)
       const vendor = vendorOf(target)
       const warnings = call.warningsFor(client.fieldNames)
-      const asked = client.read(call.body, { warnings, header: call.header })
+      const asked = client.read(call.body, { warnings, header: call.header, now: call.now() })
       const context = { target, warnings, body: call.body }
       const parts = partsOf(asked, vendor.most?.(target))
       const passed = parts.length === 1 ? passedFor(vendor, call.client, asked, target) : undefined
@@ -52,7 +52,10 @@ export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, G
         write(answers, usage) {
           const given = joined(translated.flatMap(({ given }, at) => (answers[at] ? [given(answers[at])] : [])))
           const { model = target.model } = given
-          return client.write({ ...given, usage }, { asked, lost, model, now: call.now(), newId: call.newId })
+          return client.write(
+            { ...given, usage },
+            { asked, lost, provider: target.provider, model, now: call.now(), newId: call.newId },
+          )
         },
       }
     },
@@ -152,7 +155,7 @@ function answersTo<Asked, Given extends Used>(
     ...(arraysAs !== undefined && { arraysAs }),
     errorIn(json) {
       if (!isObject(json)) return undefined
-      return errorIn ? errorIn(json) : embeddedError(json.error)
+      return errorIn ? errorIn(json, asked) : embeddedError(json.error)
     },
     usageOf(json, header) {
       const given = isObject(json) ? read(json) : ''

@@ -25,12 +25,16 @@ export interface ReadTerms {
   warnings: Warnings
   /** A header of the client, by which some tell which form they expect. */
   header(name: string): string | undefined
+  /** Epoch seconds. */
+  now: number
 }
 
 export interface WriteTerms<Asked> {
   asked: Asked
   /** Collects what of the answer the client does not get. */
   lost: ResponseWarnings
+  /** The id of the provider. */
+  provider: string
   /** The provider's name of the model, else the target's. */
   model: string
   /** Epoch seconds. */
@@ -65,7 +69,7 @@ export interface VendorForm<Asked, Given extends Used> {
   /** The usage that the headers of an answer report, for vendors whose bodies have none. */
   usageIn?(header: (name: string) => string | undefined): TokenUsage | undefined
   /** The error that an answer of status 200 holds, if it holds one; default: that in its member `error`. */
-  errorIn?(json: JsonObject): EmbeddedError | undefined
+  errorIn?(json: JsonObject, asked: Asked): EmbeddedError | undefined
 }
 
 /** How requests are passed through to a vendor that speaks the form of their clients. */

@@ -4,6 +4,8 @@ import type { Kind } from '../types.ts'
 import { embeddingEndpoints } from './embedding/endpoints.ts'
 import { moderationEndpoints } from './moderation/endpoints.ts'
 import { rerankEndpoints } from './rerank/endpoints.ts'
+import { webFetchEndpoints } from './web-fetch/endpoints.ts'
+import { webSearchEndpoints } from './web-search/endpoints.ts'
 
 /** All endpoints of model requests, a line for each kind: `http/` serves them, and requests are read and carried by what they say. */
 export const endpoints: readonly Endpoint[] = [
@@ -11,6 +13,8 @@ export const endpoints: readonly Endpoint[] = [
   ...embeddingEndpoints,
   ...rerankEndpoints,
   ...moderationEndpoints,
+  ...webSearchEndpoints,
+  ...webFetchEndpoints,
 ]
 
 /** The endpoint that models of a kind are asked at; `undefined` for a kind that is not served. */

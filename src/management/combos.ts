@@ -76,7 +76,7 @@ export function createComboOperations({
   const records = createComboRecords(store.combos)
 
   const warned = async (combo: Combo): Promise<Combo & Warned> =>
-    withWarnings(combo, comboWarnings(combo.models.map(modelOf), await routes()))
+    withWarnings(combo, comboWarnings(combo.models.map(modelOf), combo.kind, await routes()))
 
   async function find(id: string): Promise<Combo> {
     const has = (combo: Combo) => combo.id === id

@@ -1,6 +1,6 @@
 import { missingProviders } from '../routing/known-names.ts'
-import type { RouteTable } from '../routing/route-table.ts'
-import type { Storage, UsageLimits } from '../types.ts'
+import { type RouteTable, wholeName } from '../routing/route-table.ts'
+import type { Kind, Storage, UsageLimits } from '../types.ts'
 
 /** The answer to a change that holds, with what keeps it from working yet as plain sentences. */
 export interface Warned {
@@ -44,11 +44,12 @@ export function whyNowhere(model: string, table: RouteTable): string | undefined
 }
 
 /** What keeps the models of a combo from being reached, a sentence each. */
-export function comboWarnings(models: readonly string[], table: RouteTable): string[] {
+export function comboWarnings(models: readonly string[], kind: Kind | undefined, table: RouteTable): string[] {
   if (models.length === 0) return ['The combo has no models: requests for it get a 404.']
   const names = [...new Set(models)]
+  const taken = { has: (name: string) => table.combos.has(name) || table.aliases.has(name) }
   const dead = names.flatMap((model) => {
-    const why = whyNowhere(model, table)
+    const why = whyNowhere(wholeName(model, { kind }, taken), table)
     return why === undefined ? [] : [`"${model}" leads nowhere yet: ${why}.`]
   })
   return [

@@ -21,7 +21,7 @@ export interface Group {
   stickyLimit: number
   hedge: boolean
   /** What the models of a combo are for. */
-  kind?: Kind
+  kind?: Kind | undefined
   /** Do the different models of a combo of embeddings make the same vectors? */
   sameVectors?: boolean | undefined
   /** The strategy among the connections of the providers it names; `undefined`: the provider's own. */

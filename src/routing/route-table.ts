@@ -1,3 +1,4 @@
+import { endpointOf } from '../kinds/kinds.ts'
 import { evictOldest } from '../lib/maps.ts'
 import { activeInOrder } from '../providers/connections.ts'
 import { namesOf } from '../providers/names.ts'
@@ -36,6 +37,22 @@ export const comboGroup = (combo: ComboRecord): Group => ({
       : { index, name: entry.model, weight: entry.weight ?? 1, when: entry.when },
   ),
 })
+
+/** What stands for the model in the names of what a group of this kind has, where all providers of the kind do the same. */
+const serviceOf = (group: Pick<Group, 'kind'> | undefined): string | undefined =>
+  group?.kind && endpointOf(group.kind)?.service
+
+/** The group with whole names in place of those of providers alone, such as `tavily/search` for `tavily`. `taken`: names that are no providers'. */
+function withServices(group: Group, taken: ReadonlySet<string>): Group {
+  if (serviceOf(group) === undefined) return group
+  return { ...group, entries: group.entries.map((entry) => ({ ...entry, name: wholeName(entry.name, group, taken) })) }
+}
+
+/** The name of a model, where a combo has that of a provider alone. */
+export function wholeName(name: string, { kind }: Pick<Group, 'kind'>, taken: { has(name: string): boolean }): string {
+  const service = kind && endpointOf(kind)?.service
+  return service === undefined || name.includes('/') || taken.has(name) ? name : `${name}/${service}`
+}
 
 /** The connections of a provider that serve one of its models, as a group. */
 export const connectionsGroup = (routes: readonly Route[], strategy: ConnectionStrategy): Group => ({
@@ -95,9 +112,9 @@ export interface RouteTable {
   /**
    * Resolves a model name: a combo, else an alias, else `<alias>/<model_id>` by any of a provider's three names. Returns a group, or at least
    * one route in the order in which to try them; `undefined` when the name is unknown. `within`: the group that decides how connections are
-   * chosen.
+   * chosen. `service`: what stands for the model where the name is that of a provider alone; default: that of the group's kind, if it has one.
    */
-  resolutionOf(model: string, within?: Group): Resolution
+  resolutionOf(model: string, within?: Group, service?: string): Resolution
   /**
    * The targets that a request for this name may have, by priority; none for a combo, which chooses with each request; `undefined` when the
    * name leads nowhere.
@@ -137,28 +154,29 @@ export function createRouteTable(
   routes: RoutingRecords,
   { catalog, basePath = '', customModels }: RouteTableDependencies,
 ): RouteTable {
-  const combos = new Map(routes.combos.map((combo) => [combo.name, comboGroup(combo)]))
   const aliases = new Map(routes.aliases.map(({ alias, model }) => [alias, model]))
+  const taken = new Set([...aliases.keys(), ...routes.combos.map(({ name }) => name)])
+  const combos = new Map(routes.combos.map((combo) => [combo.name, withServices(comboGroup(combo), taken)]))
   const providers = new Map(routes.providers.map((record) => [record.provider, record]))
   const connections = connectionsByName(routes.connections, catalog)
   const known = new Map<string, readonly Route[]>()
   const priced = routes.customModels.filter(({ prices }) => prices)
   const areRuled = [...combos.values()].some(({ rules }) => rules)
 
-  function resolutionOf(model: string, within?: Group): Resolution {
+  function resolutionOf(model: string, within?: Group, service = serviceOf(within)): Resolution {
     let name = model
     for (let hops = 0; hops <= aliases.size; hops++) {
       const combo = combos.get(name)
       if (combo) return combo
       const meant = aliases.get(name)
-      if (meant === undefined || meant === name) return direct(name, within)
+      if (meant === undefined || meant === name) return direct(name, within, service)
       name = meant
     }
     return undefined // a cycle of aliases, which only two simultaneous writers can make
   }
 
-  function direct(model: string, within?: Group): Resolution {
-    const found = known.get(model) ?? learn(model)
+  function direct(model: string, within: Group | undefined, service: string | undefined): Resolution {
+    const found = known.get(model) ?? learn(model) ?? (service === undefined ? undefined : learn(`${model}/${service}`))
     const [first] = found ?? []
     if (!found || !first || found.length === 1) return found
     const { provider } = first.target

@@ -3,6 +3,7 @@ import { hasForms } from '../../src/kinds/endpoint.ts'
 import { embedding } from './embedding/sample.ts'
 import { moderation } from './moderation/sample.ts'
 import { rerank } from './rerank/sample.ts'
+import { fetch, search } from './web/samples.ts'
 
 /** What the endpoints of a kind are asked in tests that go over all endpoints, and what a provider of OpenAI's form answers. */
 export interface KindSample {
@@ -18,6 +19,8 @@ const samples: Readonly<Record<string, KindSample>> = {
   embed: embedding,
   rerank,
   moderate: moderation,
+  search,
+  fetch,
 }
 
 /** The sample for an endpoint of a kind that has forms of its own; `undefined` for chat. Throws where the table has none. */

@@ -24,8 +24,8 @@ const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
 
 const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')
 
-/** The method of a model, `:generateContent`, which shares a line of the table with others. */
-const METHOD = /\{model\}:\w+$/
+/** A model with its method, `:generateContent`, which shares a line of the table with others, or without one. */
+const METHOD = /\{model\}(?::\w+)?$/
 
 test('the routes of the description are all lines of the route tables and /health, and no others', async () => {
   const described = (await describedOperations(openDoor().gateway)).map(

@@ -150,10 +150,11 @@ function callOf({ path, format, operation, streams, words, stateful = [] }: Endp
     ...(!inPath && { required: ['model'] }),
   }
   return {
-    operationId: idOf(path.replace('{model}', '')),
+    operationId: idOf(path.replace(/\/\{model\}$/, '/by-name').replace('{model}', '')),
     tags: ['inference'],
     summary: `${summary}${streams === 'always' ? ' as a stream' : ''} (${title})`,
-    description: inPath ? `${BODIES} Before a name with a slash, \`models/\` may be left out.` : BODIES,
+    description:
+      inPath && format === 'gemini' ? `${BODIES} Before a name with a slash, \`models/\` may be left out.` : BODIES,
     externalDocs: { url: reference },
     security: clientSecurity,
     parameters: [

@@ -13,8 +13,7 @@ export function resolutionAt(
   table: Pick<RouteTable, 'resolutionOf' | 'combos' | 'aliases'>,
 ): Resolution {
   const { service } = endpoint
-  const named = table.resolutionOf(model)
-  const resolution = named ?? (service === undefined ? undefined : table.resolutionOf(`${model}/${service}`))
+  const resolution = table.resolutionOf(model, undefined, service)
   if (resolution && 'strategy' in resolution) {
     requireComboKind(resolution, endpoint)
     if (resolution.kind === 'embedding') requireOneModel(resolution, table)

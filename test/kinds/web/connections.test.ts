@@ -1,0 +1,86 @@
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import type { Kind } from '../../../src/types.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { openWeb } from './open-web.ts'
+import { fetchVendors, searchVendors } from './vendors.ts'
+
+const test = suite('where searches and fetches are sent')
+
+/** The providers of the built-in catalog that serve a kind. */
+const serving = (kind: Kind) =>
+  Object.entries(defaultCatalog)
+    .filter(([, { serviceKinds = [] }]) => serviceKinds.includes(kind))
+    .map(([id]) => id)
+    .sort()
+
+test('every built-in provider of the two kinds is served, and its entry of the listing is the name to ask for', async () => {
+  assert.equal(serving('webSearch'), searchVendors.map(({ provider }) => provider).sort())
+  assert.equal(serving('webFetch'), fetchVendors.map(({ provider }) => provider).sort())
+  const web = await openWeb()
+  const listing = await web.gateway.fetch(new Request('http://gateway/v1/models/web'))
+  const { data } = await listing.json()
+  const listed: Array<{ id: string; kind: Kind }> = data
+  assert.is(listed.length, searchVendors.length + fetchVendors.length)
+  for (const { id, kind } of listed) {
+    const isSearch = kind === 'webSearch'
+    const response = isSearch
+      ? await web.post('/v1/search', { model: id, query: 'q' })
+      : await web.post('/v1/web/fetch', { model: id, url: 'https://found.example/a' })
+    assert.is(response.status, 200, `${id}: ${await response.clone().text()}`)
+    const asked = await web.gateway.fetch(new Request(`http://gateway/v1/models/${id}`))
+    assert.is((await asked.json()).kind, kind)
+  }
+})
+
+test("a connection's own address comes before the vendor's", async () => {
+  const answer = () => Response.json({ results: [], data: { markdown: 'Whole' }, success: true })
+  const connections = [
+    { provider: 'searxng', baseUrl: 'http://10.0.0.5:8888/', apiKey: undefined },
+    { provider: 'firecrawl', baseUrl: 'http://firecrawl.lab:3002/v2' },
+    {
+      provider: 'openai-compatible-lab',
+      baseUrl: 'http://gateway.lab/v1',
+      prefix: 'lab',
+      format: 'openai-chat' as const,
+    },
+  ].map(({ baseUrl, prefix, format, ...connection }) => ({
+    ...connection,
+    providerSpecificData: { baseUrl, ...(prefix && { prefix }), ...(format && { format }) },
+  }))
+  const web = await openWeb({ answer, connections: connections as never })
+  await web.post('/v1/search', { model: 'searxng', query: 'q' })
+  assert.equal([web.sent().address, web.sent().headers.authorization], ['GET http://10.0.0.5:8888/search', undefined])
+  await web.post('/v1/web/fetch', { model: 'firecrawl', url: 'https://found.example/a' })
+  assert.is(web.sent().address, 'POST http://firecrawl.lab:3002/v2/scrape')
+  await web.post('/v1/search', { model: 'lab/search', query: 'q' })
+  assert.is(web.sent().address, 'POST http://gateway.lab/v1/search')
+  assert.equal(web.sent().given, { model: 'search', query: 'q', max_results: 10 })
+  await web.post('/v1/web/fetch', { model: 'lab/any', url: 'https://found.example/a' })
+  assert.is(web.sent().address, 'POST http://gateway.lab/v1/web/fetch')
+})
+
+test('a connection can speak the form of a vendor, and a host can name a service of its own', async () => {
+  const web = await openWeb({
+    answer: () => Response.json({ results: [], organic: [], searchParameters: {} }),
+    catalog: {
+      ...defaultCatalog,
+      find: {
+        serviceKinds: ['webSearch'],
+        searchConfig: { baseUrl: 'https://api.find.example/v9', keyHeader: 'X-Find', price: { search: 0.5 } },
+      },
+    },
+    connections: [
+      'find',
+      { provider: 'mirror', providerSpecificData: { baseUrl: 'http://mirror.lab', format: 'serper' as never } },
+    ],
+  })
+  await web.post('/v1/search', { model: 'find', query: 'q' })
+  assert.is(web.sent().address, 'POST https://api.find.example/v9/search')
+  assert.is(web.sent().headers['x-find'], 'secret-of-find')
+  assert.is(web.sent().headers.authorization, undefined)
+  assert.is(web.told.usages.at(-1)?.costUsd, 0.5)
+  await web.post('/v1/search', { model: 'mirror/search', query: 'q' })
+  assert.is(web.sent().address, 'POST http://mirror.lab/search')
+  assert.equal(web.sent().given, { q: 'q', num: 10 })
+  assert.is(web.sent().headers['x-api-key'], 'secret-of-mirror')
+})

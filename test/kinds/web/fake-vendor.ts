@@ -1,0 +1,55 @@
+import { json } from '../../pipeline/support/upstream.ts'
+
+export type Check = (value: unknown) => boolean
+
+/** A vendor that checks what it is sent, and refuses what it does not know as the real one does. */
+export interface FakeVendor {
+  provider: string
+  /** By path: the method, the fields, and what is answered. */
+  paths: Record<
+    string,
+    { method: 'GET' | 'POST'; fields: Record<string, Check>; required: readonly string[]; answer: object }
+  >
+  host: string
+  keyHeader: string
+  /** Headers besides the key and the content type, with their values. */
+  headers?: Record<string, Check>
+  refuse(status: number, message: string): Response
+}
+
+export const text: Check = (value) => typeof value === 'string' && value !== ''
+export const texts: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(text)
+export const flag: Check = (value) => typeof value === 'boolean'
+export const number: Check = (value) => typeof value === 'number'
+export const upTo =
+  (most: number): Check =>
+  (value) =>
+    Number.isInteger(Number(value)) && Number(value) >= 0 && Number(value) <= most
+export const oneOf =
+  (...words: unknown[]): Check =>
+  (value) =>
+    words.includes(value)
+export const like =
+  (pattern: RegExp): Check =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value)
+export const day = like(/^\d{4}-\d{2}-\d{2}$/)
+export const american = like(/^\d{2}\/\d{2}\/\d{4}$/)
+
+export const errorOf = (body: (message: string, status: number) => object) => (status: number, message: string) =>
+  json(body(message, status), status)
+
+/** What every search finds. */
+export const found = { title: 'A page', url: 'https://found.example/a' }
+
+/** Of Serper, whose filter of times Firecrawl has as well. */
+export const serperFields: Record<string, Check> = {
+  q: text,
+  num: upTo(100),
+  gl: like(/^[a-z]{2}$/),
+  hl: like(/^[a-z]{2}(?:-[a-z]{2})?$/),
+  page: number,
+  tbs: like(/^(?:qdr:[hdwmy]|cdr:1(?:,cd_m(?:in|ax):[\d/]+)+)$/),
+  location: text,
+  autocorrect: flag,
+}

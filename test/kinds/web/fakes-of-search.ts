@@ -1,0 +1,174 @@
+import {
+  american,
+  type Check,
+  errorOf,
+  type FakeVendor,
+  flag,
+  found,
+  like,
+  number,
+  oneOf,
+  serperFields,
+  text,
+  texts,
+  upTo,
+} from './fake-vendor.ts'
+
+export const perplexity: FakeVendor = {
+  provider: 'perplexity-agent',
+  host: 'api.perplexity.ai',
+  keyHeader: 'authorization',
+  refuse: errorOf((message, code) => ({ error: { message, type: 'invalid_request', code } })),
+  paths: {
+    '/search': {
+      method: 'POST',
+      required: ['query'],
+      fields: {
+        query: (value) => text(value) || texts(value),
+        max_results: upTo(20),
+        max_tokens: number,
+        max_tokens_per_page: number,
+        country: like(/^[A-Z]{2}$/),
+        search_domain_filter: texts,
+        search_language_filter: (value) => texts(value) && (value as string[]).every(like(/^[a-z]{2}$/)),
+        search_recency_filter: oneOf('hour', 'day', 'week', 'month', 'year'),
+        search_after_date_filter: american,
+        search_before_date_filter: american,
+        last_updated_after_filter: american,
+        last_updated_before_filter: american,
+        search_mode: oneOf('academic', 'sec'),
+        search_context_size: oneOf('low', 'medium', 'high'),
+        search_type: oneOf('people'),
+        display_server_time: flag,
+      },
+      answer: {
+        id: 'search-1',
+        results: [{ ...found, snippet: 'Words', date: '2025-11-03', last_updated: '2025-11-04' }],
+        server_time: '2026-01-01T00:00:00Z',
+      },
+    },
+  },
+}
+
+const braveFields: Record<string, Check> = {
+  q: (value) => text(value) && (value as string).length <= 400,
+  count: upTo(50),
+  offset: upTo(9),
+  country: like(/^[A-Z]{2}$/),
+  search_lang: like(/^[a-z]{2}(?:-[a-z]+)?$/),
+  ui_lang: text,
+  safesearch: oneOf('off', 'moderate', 'strict'),
+  freshness: like(/^(?:p[dwmy]|\d{4}-\d{2}-\d{2}to\d{4}-\d{2}-\d{2})$/),
+  extra_snippets: oneOf('true', 'false'),
+}
+
+const braveResult = {
+  title: 'A <strong>page</strong>',
+  url: found.url,
+  description: 'Words &amp; <strong>tags</strong>',
+  age: '3 days ago',
+  page_age: '2025-11-03T10:00:00',
+  language: 'en',
+  profile: { name: 'Found' },
+  meta_url: { favicon: 'https://found.example/f.ico' },
+  thumbnail: { src: 'https://found.example/i.png' },
+}
+
+export const brave: FakeVendor = {
+  provider: 'brave',
+  host: 'api.search.brave.com',
+  keyHeader: 'x-subscription-token',
+  headers: { accept: oneOf('application/json') },
+  refuse: errorOf((detail, status) => ({
+    type: 'ErrorResponse',
+    error: { code: 'VALIDATION', detail, meta: {}, status },
+  })),
+  paths: {
+    '/res/v1/web/search': {
+      method: 'GET',
+      required: ['q'],
+      fields: { ...braveFields, count: upTo(20) },
+      answer: { type: 'search', query: { original: 'q' }, web: { type: 'search', results: [braveResult] } },
+    },
+    '/res/v1/news/search': {
+      method: 'GET',
+      required: ['q'],
+      fields: braveFields,
+      answer: { type: 'news', query: { original: 'q' }, results: [braveResult] },
+    },
+  },
+}
+
+export const serper: FakeVendor = {
+  provider: 'serper',
+  host: 'google.serper.dev',
+  keyHeader: 'x-api-key',
+  refuse: errorOf((message, statusCode) => ({ message, statusCode })),
+  paths: {
+    '/search': {
+      method: 'POST',
+      required: ['q'],
+      fields: serperFields,
+      answer: {
+        searchParameters: { q: 'q' },
+        organic: [{ title: 'A page', link: found.url, snippet: 'Words', date: 'Nov 3, 2025', position: 1 }],
+        credits: 1,
+      },
+    },
+    '/news': {
+      method: 'POST',
+      required: ['q'],
+      fields: serperFields,
+      answer: {
+        searchParameters: { q: 'q' },
+        news: [
+          {
+            title: 'A page',
+            link: found.url,
+            snippet: 'Words',
+            date: '2 days ago',
+            imageUrl: 'https://found.example/i.png',
+          },
+        ],
+        credits: 1,
+      },
+    },
+  },
+}
+
+export const searxng: FakeVendor = {
+  provider: 'searxng',
+  host: 'localhost:8080',
+  keyHeader: 'authorization',
+  headers: { accept: oneOf('application/json') },
+  refuse: (status) => new Response('<html>Forbidden</html>', { status, headers: { 'content-type': 'text/html' } }),
+  paths: {
+    '/search': {
+      method: 'GET',
+      required: ['q', 'format'],
+      fields: {
+        q: text,
+        format: oneOf('json'),
+        language: text,
+        time_range: oneOf('day', 'month', 'year'),
+        pageno: upTo(1_000),
+        safesearch: oneOf('0', '1', '2'),
+        categories: text,
+        engines: text,
+      },
+      answer: {
+        query: 'q',
+        results: [
+          {
+            ...found,
+            content: 'Words',
+            publishedDate: '2025-11-03T00:00:00',
+            engines: ['a'],
+            score: 1.5,
+            thumbnail: 'https://found.example/i.png',
+          },
+        ],
+      },
+    },
+  },
+}

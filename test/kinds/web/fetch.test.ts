@@ -1,0 +1,287 @@
+import { assert, suite } from '../../support/suite.ts'
+import { lost, openWeb } from './open-web.ts'
+
+const test = suite('fetching pages')
+
+const PAGE = 'https://found.example/a'
+
+const everything = {
+  url: PAGE,
+  format: 'html',
+  max_characters: 3,
+  timeout_ms: 61_000,
+  fresh: 4_000,
+  include_links: true,
+  include_images: true,
+  nonsense: 1,
+}
+
+const links = ['https://found.example/b']
+const images = ['https://found.example/i.png']
+
+interface Case {
+  address: string
+  given: object
+  headers?: Record<string, string>
+  lost: string[]
+  answer: object
+  told: object
+}
+
+const cases: Record<string, Case> = {
+  jina: {
+    address: 'POST https://r.jina.ai/',
+    given: { url: PAGE },
+    headers: {
+      'x-return-format': 'html',
+      'x-timeout': '61',
+      'x-cache-tolerance': '4000',
+      'x-with-links-summary': 'true',
+      'x-with-images-summary': 'true',
+    },
+    lost: [],
+    answer: {
+      ...{ title: 'A page', links, images },
+      content: { format: 'html', text: 'Who', length: 3, truncated: true },
+      metadata: { published_at: '2025-11-03', status_code: 200 },
+      usage: { fetches: 1, tokens: 12 },
+    },
+    told: { inputTokens: 12, units: undefined, costUsd: undefined },
+  },
+  firecrawl: {
+    address: 'POST https://api.firecrawl.dev/v2/scrape',
+    given: { url: PAGE, formats: ['html', 'links', 'images'], timeout: 61_000, maxAge: 4_000_000 },
+    lost: [],
+    answer: {
+      ...{ id: 'fetch-1', title: 'A page', links, images },
+      content: { format: 'html', text: '<p>', length: 3, truncated: true },
+      metadata: { published_at: '2025-11-03', language: 'en', status_code: 200, content_type: 'text/html' },
+      usage: { fetches: 1, credits: 1 },
+    },
+    told: { units: { credit: 1 }, costUsd: 0.002 },
+  },
+  tavily: {
+    address: 'POST https://api.tavily.com/extract',
+    given: { urls: [PAGE], format: 'markdown', timeout: 60, include_images: true, include_usage: true },
+    lost: ['clamped:timeout_ms', 'dropped:fresh', 'dropped:include_links', 'replaced:format'],
+    answer: {
+      ...{ id: 'fetch-1', title: 'A page', links: [], images },
+      content: { format: 'markdown', text: 'Who', length: 3, truncated: true },
+      metadata: {},
+      usage: { fetches: 1, credits: 1 },
+    },
+    told: { units: { credit: 1 }, costUsd: 0.008 },
+  },
+  exa: {
+    address: 'POST https://api.exa.ai/contents',
+    given: {
+      urls: [PAGE],
+      text: { includeHtmlTags: true },
+      livecrawlTimeout: 61_000,
+      maxAgeHours: 1,
+      extras: { links: 100, imageLinks: 100 },
+    },
+    lost: [],
+    answer: {
+      ...{ id: 'fetch-1', title: 'A page', links, images },
+      content: { format: 'html', text: 'Who', length: 3, truncated: true },
+      metadata: { author: 'An author', published_at: '2025-11-03T00:00:00.000Z' },
+      usage: { fetches: 1, cost: 0.001 },
+    },
+    told: { units: { page: 1 }, costUsd: 0.001 },
+  },
+}
+
+for (const [provider, expected] of Object.entries(cases)) {
+  test(`${provider} is asked for a page in its form, and answers in the one form`, async () => {
+    const web = await openWeb()
+    const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, ...everything })
+    assert.is(response.status, 200, await response.clone().text())
+    const { address, given, headers } = web.sent()
+    assert.is(address, expected.address)
+    assert.equal(given, expected.given)
+    for (const [name, value] of Object.entries(expected.headers ?? {})) assert.is(headers[name], value)
+    assert.equal(lost(response), [...expected.lost, 'dropped:nonsense'].sort())
+    const { id, ...answer } = await response.json()
+    assert.ok(id)
+    assert.equal(
+      { id, ...answer },
+      { id, object: 'web.fetch', model: `${provider}/fetch`, url: PAGE, ...expected.answer },
+    )
+    const told: Record<string, unknown> = { ...web.told.usages.at(-1) }
+    for (const [name, value] of Object.entries(expected.told)) assert.equal(told[name], value, name)
+  })
+
+  test(`${provider} is asked a plain question plainly, also by its name alone and in strict mode`, async () => {
+    const web = await openWeb()
+    const headers = { 'x-signalbox-strict': 'true' }
+    const format = provider === 'exa' ? 'text' : 'markdown'
+    const response = await web.post('/v1/web/fetch', { model: provider, url: PAGE, format }, { headers })
+    assert.is(response.status, 200, await response.clone().text())
+    assert.equal(lost(response), [])
+    const { content } = await response.json()
+    assert.equal(content, { format, text: 'Whole', length: 5, truncated: false })
+  })
+
+  test(`an answer of ${provider} without a page is a failure`, async () => {
+    for (const body of [{}, { results: [], failed_results: [] }, { success: true, data: {} }, { data: null }]) {
+      const web = await openWeb({ answer: () => Response.json(body) })
+      const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, url: PAGE })
+      assert.is(response.status, 502)
+      assert.equal(web.told.errors, [])
+    }
+  })
+
+  test(`a list of pages is read by ${provider}`, async () => {
+    const urls = ['https://found.example/a', 'https://found.example/b', 'https://found.example']
+    const web = await openWeb({
+      answer({ url, body }) {
+        const given = JSON.parse(body)
+        const asked: string[] = given.urls ?? [given.url]
+        if (url.host === 'api.tavily.com')
+          return Response.json({ results: asked.map((one) => ({ url: one, raw_content: one })).reverse() })
+        if (url.host === 'api.exa.ai')
+          return Response.json({ results: asked.map((one) => ({ id: one, url: one, text: one })).reverse() })
+        if (url.host === 'r.jina.ai') return Response.json({ code: 200, data: { content: given.url } })
+        return Response.json({ success: true, data: { markdown: given.url, metadata: { creditsUsed: 1 } } })
+      },
+    })
+    const response = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, urls })
+    assert.is(response.status, 200, await response.clone().text())
+    const answer = await response.json()
+    const read = answer.results.map((page: { url: string; content: { text: string } }) => [page.url, page.content.text])
+    assert.equal(read, [
+      ['https://found.example/a', 'https://found.example/a'],
+      ['https://found.example/b', 'https://found.example/b'],
+      ['https://found.example', 'https://found.example/'],
+    ])
+    assert.equal(answer.failed, [])
+    assert.is(answer.usage.fetches, 3)
+  })
+}
+
+test('a page is cut at a whole character', async () => {
+  const web = await openWeb({ answer: () => Response.json({ code: 200, data: { content: '😀😀😀' } }) })
+  const response = await web.post('/v1/web/fetch', { model: 'jina', url: PAGE, max_characters: 2 })
+  assert.equal((await response.json()).content, { format: 'markdown', text: '😀😀', length: 2, truncated: true })
+})
+
+/** By provider: an answer of status 200 in which the page has answered with a status. */
+const statuses: Record<string, (status: number) => object> = {
+  jina: (status) => ({
+    code: 200,
+    data: { title: '', url: PAGE, content: 'Gone', warning: `Target URL returned error ${status}: Not so` },
+  }),
+  firecrawl: (status) => ({ success: true, data: { markdown: 'Gone', metadata: { statusCode: status } } }),
+  tavily: (status) => ({ results: [], failed_results: [{ url: PAGE, error: `Failed with status ${status}` }] }),
+  exa: (status) => ({
+    results: [],
+    statuses: [{ id: PAGE, status: 'error', error: { tag: 'CRAWL_FAILED', httpStatusCode: status } }],
+  }),
+}
+
+for (const [provider, answerOf] of Object.entries(statuses)) {
+  for (const status of [404, 410]) {
+    test(`a page that ${provider} finds to be gone (${status}) is the answer`, async () => {
+      const web = await openWeb({
+        answer: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
+        combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
+      })
+      const response = await web.post('/v1/web/fetch', { model: 'any', url: PAGE })
+      assert.is(response.status, 200)
+      assert.is(response.headers.get('x-signalbox-target'), `${provider}/fetch`)
+      const { metadata, url } = await response.json()
+      assert.is(metadata.status_code, status)
+      assert.is(url, PAGE)
+    })
+  }
+
+  for (const status of [403, 429, 500, 503]) {
+    test(`a page that refuses ${provider} (${status}) is asked for elsewhere, and costs ${provider} nothing`, async () => {
+      const web = await openWeb({
+        answer: ({ url }) => (isOf(provider, url) ? Response.json(answerOf(status)) : undefined),
+        combos: { any: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
+      })
+      for (let time = 0; time < 10; time++) {
+        const response = await web.post('/v1/web/fetch', { model: 'any', url: PAGE })
+        assert.is(response.status, 200)
+        assert.is(response.headers.get('x-signalbox-target'), other(provider))
+        assert.is(response.headers.get('x-signalbox-attempts')?.split('=')[0], `${provider}/fetch`)
+      }
+      const alone = await web.post('/v1/web/fetch', { model: `${provider}/fetch`, url: PAGE })
+      assert.is(alone.status, 422)
+      const { error } = await alone.json()
+      assert.ok(/page/.test(error.message), error.message)
+    })
+  }
+}
+
+const isOf = (provider: string, url: URL) => url.host.includes(provider)
+const other = (provider: string) => (provider === 'exa' ? 'tavily/fetch' : 'exa/fetch')
+
+test('of a list, the pages that could not be read are named', async () => {
+  const bad = 'https://found.example/bad'
+  const web = await openWeb({
+    answer({ url, body }) {
+      const given = JSON.parse(body)
+      if (url.host === 'r.jina.ai')
+        return Response.json(given.url === bad ? statuses.jina?.(403) : { code: 200, data: { content: 'Whole' } })
+      return Response.json({
+        results: [{ url: PAGE, raw_content: 'Whole' }],
+        failed_results: [{ url: bad, error: 'No access' }],
+      })
+    },
+  })
+  for (const provider of ['jina', 'tavily']) {
+    const response = await web.post('/v1/web/fetch', { model: provider, urls: [bad, PAGE] })
+    assert.is(response.status, 200)
+    const { results, failed } = await response.json()
+    assert.equal(
+      results.map((page: { url: string }) => page.url),
+      [PAGE],
+    )
+    assert.is(failed.length, 1)
+    assert.is(failed[0].url, bad)
+    assert.ok(failed[0].error)
+  }
+})
+
+test('of a list, what a vendor says nothing about is named, too', async () => {
+  const web = await openWeb({ answer: () => Response.json({ results: [{ url: PAGE, raw_content: 'Whole' }] }) })
+  const response = await web.post('/v1/web/fetch', { model: 'tavily', urls: [PAGE, 'https://found.example/b'] })
+  const { failed } = await response.json()
+  assert.equal(
+    failed.map((page: { url: string }) => page.url),
+    ['https://found.example/b'],
+  )
+})
+
+const refusals: Array<[body: object, param: string]> = [
+  [{}, 'url'],
+  [{ url: 1 }, 'url'],
+  [{ url: '' }, 'url'],
+  [{ url: 'found.example' }, 'url'],
+  [{ urls: [] }, 'urls'],
+  [{ urls: 'https://found.example' }, 'urls'],
+  [{ urls: Array.from({ length: 21 }, (_, at) => `https://found.example/${at}`) }, 'urls'],
+  [{ urls: [PAGE, 'http://127.0.0.1'] }, 'urls[1]'],
+  [{ url: PAGE, urls: [PAGE] }, 'urls'],
+  [{ url: PAGE, format: 'pdf' }, 'format'],
+  [{ url: PAGE, max_characters: 0 }, 'max_characters'],
+  [{ url: PAGE, timeout_ms: -1 }, 'timeout_ms'],
+  [{ url: PAGE, timeout_ms: 1e9 }, 'timeout_ms'],
+  [{ url: PAGE, fresh: '1' }, 'fresh'],
+  [{ url: PAGE, include_links: 'yes' }, 'include_links'],
+  [{ url: PAGE, provider_options: 'x' }, 'provider_options'],
+  [{ url: PAGE, provider_options: { engine: 'vlm' } }, 'provider_options.engine'],
+]
+
+for (const [body, param] of refusals) {
+  test(`a fetch is refused by the name of its field: ${JSON.stringify(body).slice(0, 80)}`, async () => {
+    const web = await openWeb()
+    const response = await web.post('/v1/web/fetch', { model: 'jina/fetch', ...body })
+    assert.is(response.status, 400)
+    assert.is((await response.json()).error.param, param)
+    assert.equal(web.up.calls, [])
+  })
+}

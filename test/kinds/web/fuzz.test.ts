@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { anyText } from '../../support/any-text.ts'
+import { isCi } from '../../support/ci.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { openWeb } from './open-web.ts'
+
+const test = suite('whatever is asked of a search and a fetch, and whatever comes back')
+
+/** As many as make a figure in CI; a share of them at a desk. */
+const RUNS = isCi ? 10_000 : 300
+
+const models = [
+  'perplexity-agent',
+  'tavily',
+  'exa/search',
+  'brave',
+  'serper',
+  'firecrawl',
+  'jina',
+  'searxng',
+  'exa/fetch',
+  'pool',
+  'pages',
+  'nobody',
+  'tavily/search/x',
+]
+const value = fc.jsonValue({ maxDepth: 3 })
+const likely = fc.constantFrom<unknown>(
+  ...[
+    'q',
+    ['a', 'b'],
+    'https://found.example/',
+    ['https://found.example/'],
+    5,
+    0,
+    -1,
+    true,
+    'markdown',
+    'week',
+    'de',
+    ['en'],
+    ['a.com', '-b.com'],
+  ],
+  ...[
+    '2025-01-01',
+    '11/24/2025',
+    { full_page: true },
+    { tavily: { days: 1 } },
+    { search_depth: 'basic' },
+    '',
+    null,
+    1e308,
+    '\ud800',
+  ],
+)
+const name = fc.oneof(
+  fc.constantFrom(
+    ...[
+      'query',
+      'max_results',
+      'offset',
+      'country',
+      'language',
+      'search_language_filter',
+      'search_recency_filter',
+      'time_range',
+    ],
+    ...[
+      'search_domain_filter',
+      'domain_filter',
+      'search_after_date_filter',
+      'last_updated_before_filter',
+      'search_type',
+      'search_mode',
+    ],
+    ...[
+      'content_options',
+      'provider_options',
+      'max_tokens',
+      'url',
+      'urls',
+      'format',
+      'max_characters',
+      'timeout_ms',
+      'fresh',
+    ],
+    ...['include_links', 'stream', '__proto__', 'constructor', 'search_tool_name', 'provider'],
+  ),
+  fc.string({ maxLength: 5 }),
+)
+const body = fc
+  .tuple(
+    fc.constantFrom(...models),
+    fc.dictionary(name, fc.oneof(likely, value, anyText()), { maxKeys: 6 }),
+    fc.boolean(),
+  )
+  .map(([model, members, isAsked]) => ({
+    ...(isAsked && { query: 'q', url: 'https://found.example/' }),
+    ...members,
+    model,
+  }))
+
+/** What a vendor may send: anything, often with the members that are read. */
+const junk = fc.letrec<{ any: unknown }>((tie) => ({
+  any: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom<unknown>(
+      null,
+      0,
+      -1,
+      1.7e308,
+      '',
+      'text',
+      true,
+      'Nov 3, 2025',
+      '3 days ago',
+      '<b>a</b>&#38;',
+      'https://found.example/',
+      404,
+      'error',
+    ),
+    fc.array(tie('any'), { maxLength: 3 }),
+    fc.dictionary(
+      fc.constantFrom(
+        ...[
+          'results',
+          'data',
+          'web',
+          'news',
+          'organic',
+          'usage',
+          'cost',
+          'credits',
+          'title',
+          'url',
+          'link',
+          'content',
+          'metadata',
+        ],
+        ...[
+          'statusCode',
+          'warning',
+          'statuses',
+          'status',
+          'error',
+          'failed_results',
+          'highlights',
+          'date',
+          'code',
+          'success',
+          'markdown',
+          '__proto__',
+        ],
+      ),
+      tie('any'),
+      { maxKeys: 5 },
+    ),
+  ),
+})).any
+
+test('0 answers of 500, no error of the gateway, and JSON', async () => {
+  let sent: unknown
+  let status = 200
+  const web = await openWeb({
+    answer: () => (sent === undefined ? undefined : Response.json(sent, { status })),
+    combos: {
+      pool: {
+        kind: 'webSearch',
+        strategy: 'round-robin',
+        models: ['tavily', 'exa', 'brave', 'serper', 'firecrawl', 'jina', 'searxng'],
+      },
+      pages: { kind: 'webFetch', strategy: 'round-robin', models: ['jina', 'firecrawl', 'tavily', 'exa'] },
+    },
+  })
+  const path = fc.constantFrom('/v1/search', '/v1/web/fetch', '/v1/search/pool')
+  const statuses = fc.constantFrom(200, 200, 200, 400, 402, 404, 422, 429, 432, 500, 503)
+  await fc.assert(
+    fc.asyncProperty(path, body, fc.option(junk, { nil: undefined }), statuses, async (to, asked, answer, answered) => {
+      sent = answer
+      status = answered
+      const response = await web.post(to, asked)
+      const text = await response.text()
+      const shown = `${to} ${JSON.stringify(asked)} ${JSON.stringify(answer)}`
+      const isOurs = response.status === 500 && !(answered === 500 && answer !== undefined)
+      assert.not.ok(isOurs, `${response.status} ${text} for ${shown}`)
+      assert.is(typeof JSON.parse(text), 'object')
+      assert.equal(web.told.errors, [], shown)
+      web.told.requests.length = web.told.attempts.length = web.told.usages.length = web.up.calls.length = 0
+      await web.clock.advance(3_600_000) // every target has recovered
+    }),
+    { numRuns: RUNS * 2, ...(!isCi && { seed: 20_261_124 }) },
+  )
+})

@@ -1,0 +1,39 @@
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { type Answering, type Call, type FakeUpstream, fakeUpstream } from '../../pipeline/support/upstream.ts'
+import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
+import { fetchVendors, searchVendors, vendorAnswer } from './vendors.ts'
+
+const providers = [...new Set([...searchVendors, ...fetchVendors].map(({ provider }) => provider))]
+
+/** A gateway with a connection to every vendor, whose fakes answer unless `answer` does. */
+export async function openWeb(
+  options: WorldOptions & {
+    answer?: (call: Call) => ReturnType<Answering> | Promise<Response | undefined> | undefined
+  } = {},
+): Promise<World & { up: FakeUpstream; sent(): Sent }> {
+  const { answer, ...rest } = options
+  const up = fakeUpstream(async (call) => (await answer?.(call)) ?? vendorAnswer(call))
+  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: providers, ...rest })
+  return { ...world, up, sent: () => sentIn(up.calls.at(-1)) }
+}
+
+interface Sent {
+  address: string
+  headers: Record<string, string>
+  /** The body or the query. */
+  given: Record<string, unknown>
+}
+
+function sentIn(call: Call | undefined): Sent {
+  if (!call) throw new Error('Nothing was sent.')
+  const { url, headers, body, init } = call
+  return {
+    address: `${init.method} ${url.origin}${url.pathname}`,
+    headers: Object.fromEntries(headers),
+    given: body === '' ? Object.fromEntries(url.searchParams) : JSON.parse(body),
+  }
+}
+
+/** What an answer has lost, sorted. */
+export const lost = (response: Response): string[] =>
+  (response.headers.get('x-signalbox-warning') ?? '').split(', ').filter(Boolean).sort()
