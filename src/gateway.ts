@@ -189,7 +189,7 @@ export function createGatewayWith(
     bodyTime,
     isStrict: options.strict ?? false,
     fetchesMedia: options.fetchMedia ?? true,
-    asksForUsage: options.askForUsage ?? false,
+    asksForUsage: options.askForUsage ?? true,
     inFlight,
     observer,
     follow,

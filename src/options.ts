@@ -76,8 +76,9 @@ export interface GatewayOptions {
    */
   fetchMedia?: boolean
   /**
-   * Are providers of Chat Completions asked for the usage of streams whose clients do not ask, so that it is counted? Default `false`: such
-   * streams pass through as they are. The event that holds nothing else is kept from those clients.
+   * Are providers of Chat Completions asked for the usage of streams whose clients do not ask, so that it is counted? Default
+   * `true`: the event that holds nothing else is kept from those clients, and a target that refuses the question is asked again without it. With `false`
+   * the usage of such streams is estimated.
    */
   askForUsage?: boolean
   /**

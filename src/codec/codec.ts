@@ -10,6 +10,7 @@ import type { UpstreamRequest } from '../upstream/request.ts'
 import type { ModelCall } from './model-call.ts'
 import type { RelayedStream, StreamTerms } from './relay.ts'
 import type { Committed, FailedResponse, WholeResponse } from './response.ts'
+import type { UsageQuestions } from './usage-request.ts'
 
 /** How one request is sent to one target, and how its response is read: passed through or translated. */
 export interface Codec {
@@ -76,6 +77,8 @@ export interface CodecContext {
   fetchesMedia: boolean
   /** Are providers asked for the usage of streams whose clients do not ask? */
   asksForUsage: boolean
+  /** Loaded with the first stream whose usage is asked for. */
+  usageQuestions(): Promise<UsageQuestions>
   /** Loaded with the first request that needs it. */
   translation(): Promise<Translation>
   missingEndpoints: EndpointMemory
@@ -97,8 +100,6 @@ export interface Translation {
   codecFor(request: AskedRequest, target: RouteTarget): Promise<Codec>
   /** Must the gateway compact the conversation for a target of the client's own format? Not if the target can do it itself. */
   isCompactionOurs(request: AskedRequest, target: RouteTarget): Promise<boolean>
-  /** The codec of a stream that is passed through, with the question for its usage; the same where the target takes no such question. */
-  askingForUsage(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
   /** The codec of a request that is passed through, with its `outputLimit` in the request. */
   limitingOutput(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
   /** The codec for events in place of a whole response. */

@@ -26,11 +26,11 @@ export async function encode(request: AskedRequest, routeTarget: RouteTarget): P
     const translation = await context.translation()
     if (await translation.isCompactionOurs(request, target)) return translation.codecFor(request, target)
   }
-  const codec = passThrough(request, target)
-  if (request.outputLimit !== undefined && endpoint.outputLimit)
-    return (await context.translation()).limitingOutput(request, target, codec)
-  const isOpen = context.asksForUsage && call.stream && endpoint.usageRequest?.isOpen(call.body)
-  return isOpen ? (await context.translation()).askingForUsage(request, target, codec) : codec
+  const plain = passThrough(request, target)
+  const isLimited = request.outputLimit !== undefined && endpoint.outputLimit
+  const codec = isLimited ? await (await context.translation()).limitingOutput(request, target, plain) : plain
+  if (!context.asksForUsage || !call.stream || !endpoint.usageRequest?.isOpen(call.body)) return codec
+  return (await context.usageQuestions()).asking(request, target, codec)
 }
 
 /**

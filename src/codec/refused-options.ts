@@ -64,7 +64,7 @@ const keyOf = ({ connection, model, format }: RouteTarget) => JSON.stringify([co
 export const isBadRequest = ({ head }: FailedResponse): boolean => head?.status === 400 || head?.status === 422
 
 /** The fields that a provider's error refuses because it does not know them; not those whose values it refuses. */
-function refusedBy(failed: FailedResponse, fields: readonly string[]): string[] {
+export function refusedBy(failed: FailedResponse, fields: readonly string[]): string[] {
   if (!isBadRequest(failed)) return []
   const { failure } = failed
   const text = failure.body ? decodeUtf8Lenient(failure.body) : failure.message // a body that is not JSON is quoted in the message

@@ -25,6 +25,8 @@ export interface StreamTerms {
   knownKeys(): Promise<readonly string[]>
   /** How much text the stream may have. */
   maxStreamBytes: number
+  /** What the client gets of whole events of a stream that is passed through; default: all. */
+  keep?(events: Uint8Array): Uint8Array
 }
 
 /** How a committed stream ended. */
@@ -79,7 +81,7 @@ class PassedStream implements RelayedStream {
     this.#tail = new StreamTail(state)
     this.#limit = limitBytes(terms.maxStreamBytes)
     this.#quotesSecret = createFinder(terms.secrets)
-    this.#keep = terms.format.createKeeper?.()
+    this.#keep = terms.keep ?? terms.format.createKeeper?.()
   }
 
   async next(): Promise<Uint8Array | undefined> {

@@ -33,7 +33,6 @@ import {
   untranslatable,
   writeContextOf,
 } from './translate-request.ts'
-import { askingForUsage } from './usage-request.ts'
 
 /** Makes the translation of one gateway, which remembers nothing yet. */
 export function createTranslation(clock: Clock): Translation {
@@ -49,7 +48,6 @@ export function createTranslation(clock: Clock): Translation {
       return codecFor(request, target, { memory })
     },
     isCompactionOurs,
-    askingForUsage,
     limitingOutput,
     forEvents,
     forWhole: (request, target, codec) => forWhole(request, target, { codec, memory }),

@@ -173,8 +173,8 @@ export interface FormatErrors extends ErrorReader, ErrorFormat {}
 export interface UsageRequest {
   /** Does the client's request neither ask for the usage nor refuse it, so that the gateway may ask? */
   isOpen(request: JsonObject): boolean
-  /** The body of such a request, asking for the usage; every other character stays. */
-  ask(body: string): string
+  /** The text of such a request, asking for the usage; every other character stays. `body`: its value. */
+  ask(text: string, body: JsonObject): string
   /** Is this the event that only reports the usage? Clients expect it only if they have asked for it. */
   isAnswer(event: SseEvent): boolean
 }

@@ -161,9 +161,14 @@ export function withMember(text: string, name: string, valueFor: (given?: string
       (set, { start, end }) => set.slice(0, start) + valueFor(text.slice(start, end)) + set.slice(end),
       text,
     )
+  return asFirstMember(text, `${JSON.stringify(name)}:${valueFor()}`)
+}
+
+/** The text of a JSON object with a member that it lacks, before the others; every other character stays. */
+export function asFirstMember(text: string, member: string): string {
   const open = text.indexOf('{') + 1
-  const isAlone = /^\s*\}/.test(text.slice(open))
-  return `${text.slice(0, open)}${JSON.stringify(name)}:${valueFor()}${isAlone ? '' : ','}${text.slice(open)}`
+  const rest = text.slice(open)
+  return `${text.slice(0, open)}${member}${/^\s*\}/.test(rest) ? '' : ','}${rest}`
 }
 
 /** The text of a JSON object without one of its members; every other character stays. */

@@ -78,6 +78,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   })
   const clouds = once(async () => (await import('../upstream/clouds/cloud-calls.ts')).createCloudCalls(clock))
   const translation = once(async () => (await import('../codec/translated.ts')).createTranslation(clock))
+  const usageQuestions = once(async () => (await import('../codec/usage-request.ts')).createUsageQuestions(clock))
 
   let context: PipelineContext = {
     ...shared,
@@ -92,6 +93,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     hedgeBudget: createHedgeBudget(),
     choosing,
     translation,
+    usageQuestions,
     health,
     targetStats,
     missingEndpoints: createEndpointMemory(clock),

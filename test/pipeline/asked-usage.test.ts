@@ -1,3 +1,5 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGateway } from '../../src/gateway.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatChunk, chatEvents, messageEvents } from './support/answers.ts'
 import { askRaw, chunksOf, rawUpstream } from './support/raw.ts'
@@ -25,7 +27,26 @@ const open = (answer: Answering = () => sse(events), more: WorldOptions = {}) =>
 
 const chat = '/v1/chat/completions'
 
-test('the usage of a stream is not asked for by default: bytes stay as they are, in both directions', async () => {
+test('the usage of a stream is asked for by default', async () => {
+  const up = fakeUpstream(() => sse(events))
+  const usages: unknown[] = []
+  const gateway = createGateway({
+    storage: memoryStorage(),
+    fetch: up,
+    logger: false,
+    catalog: { one: { baseUrl: 'http://one.test/v1' } },
+    hooks: {
+      onUsage: ({ inputTokens, outputTokens, costSource }) => usages.push([inputTokens, outputTokens, costSource]),
+    },
+  })
+  await gateway.api.connections.create({ provider: 'one', apiKey: 'key' })
+  const response = await gateway.fetch(`http://gateway${chat}`, { method: 'POST', body: sent() })
+  assert.is(await response.text(), withoutUsage)
+  assert.is(up.calls[0]?.body, asked(sent()))
+  assert.equal(usages, [[7, 3, 'counted']])
+})
+
+test('the usage of a stream is not asked for without the option: bytes stay as they are, in both directions', async () => {
   const { up, world } = await open(undefined, { askForUsage: false })
   const response = await world.post(chat, sent())
   assert.is(await response.text(), events.join(''))
@@ -230,6 +251,51 @@ test('the usage of a stream changes nothing for clients of other formats', async
   assert.is(up.calls[0]?.body, JSON.stringify({ ...body, model: 'c' }))
   assert.match(await (await world.messages({ model: 'one/m', stream: true })).text(), /event: message_stop/)
   assert.ok(up.calls[1]?.body.includes('"stream_options":{"include_usage":true}'), 'translation asks in any case')
+})
+
+for (const [status, error] of [
+  [400, { error: { message: "Unknown parameter: 'stream_options'.", param: 'stream_options' } }],
+  [400, { error: { message: 'Unrecognized request argument supplied: stream_options' } }],
+  [
+    422,
+    { detail: [{ type: 'extra_forbidden', loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }] },
+  ],
+] as const) {
+  test(`the usage of a stream is not asked for again for a day where the question is refused: ${JSON.stringify(error)}`, async () => {
+    const { up, world } = await open(({ body }) =>
+      body.includes('include_usage') ? json(error, status) : sse(chatEvents().filter((event) => !isUsage(event))),
+    )
+    for (const calls of [[asked(sent()), sent().replace('one/m', 'm')], [sent().replace('one/m', 'm')]]) {
+      const before = up.calls.length
+      const response = await world.post(chat, sent())
+      assert.equal([response.status, await response.text()], [200, withoutUsage])
+      assert.equal(
+        up.calls.slice(before).map(({ body }) => body),
+        calls,
+      )
+    }
+    assert.is(world.told.attempts.length, 2)
+    await world.clock.advance(24 * 60 * 60_000 + 1)
+    await (await world.post(chat, sent())).text()
+    assert.is(up.calls.length, 5)
+  })
+}
+
+test('the usage of a stream is not what another error is about', async () => {
+  const error = { error: { message: 'stream_options is required, messages is empty' } }
+  const { up, world } = await open(() => json(error, 400))
+  const response = await world.post(chat, sent())
+  assert.equal([response.status, await response.json(), up.calls.length], [400, error, 1])
+})
+
+test('the usage of a stream that its client leaves is over at once', async () => {
+  const { up, world } = await open(() => sse([chatChunk({ content: 'Hi' })], 'hang'))
+  const reader = (await world.post(chat, sent())).body?.getReader()
+  await reader?.read()
+  await reader?.cancel()
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  assert.is(up.open, 0)
+  assert.is(world.told.requests[0]?.end, 'aborted')
 })
 
 test('the usage of a stream is kept back from the last of several empty answers, which the client gets', async () => {

@@ -1,6 +1,6 @@
 import { createFinder } from '../../lib/bytes.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { withMember } from '../../lib/json-scan.ts'
+import { asFirstMember, withMember } from '../../lib/json-scan.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
 import {
@@ -20,15 +20,19 @@ import { chatUsage, createChatStreamState, errorInChoices, errorOf, KEEP_ALIVE }
 /** Most chunks have no usage, or null; they need not be parsed. */
 const HAS_USAGE = /"usage"\s*:\s*\{/
 
+const ASKING = '"stream_options":{"include_usage":true}'
+
 /** The usage is requested by `stream_options.include_usage` and reported in a chunk without choices. */
 const chatUsageRequest: UsageRequest = {
   // A value of another type is left for the provider to refuse.
   isOpen: ({ stream_options: options = null }) =>
     options === null || (isObject(options) && (options.include_usage ?? false) === false),
-  ask: (body) =>
-    withMember(body, 'stream_options', (options) =>
-      withMember(options?.startsWith('{') ? options : '{}', 'include_usage', () => 'true'),
-    ),
+  ask: (text, body) =>
+    body.stream_options === undefined
+      ? asFirstMember(text, ASKING)
+      : withMember(text, 'stream_options', (options) =>
+          withMember(options?.startsWith('{') ? options : '{}', 'include_usage', () => 'true'),
+        ),
   isAnswer({ data }) {
     if (!HAS_USAGE.test(data)) return false
     const chunk = tryParseJson(data)

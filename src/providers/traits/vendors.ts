@@ -1,3 +1,4 @@
+import { REFUSE_USAGE_QUESTION } from '../usage-question.ts'
 import type { TargetDifference } from './difference.ts'
 
 const formats = /^openai-chat$/
@@ -29,7 +30,7 @@ export const vendors: readonly TargetDifference[] = [
   // Refuses every unknown field; reports the tokens of a stream without being asked.
   {
     formats,
-    providers: /^mistral$/,
+    providers: REFUSE_USAGE_QUESTION,
     lacks: ['seed'],
     takes: ['cacheKey'],
     inputs: ['image', 'image-url'],

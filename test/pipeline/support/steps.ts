@@ -16,6 +16,7 @@ export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
       storage: memoryStorage(),
       fetch: up,
       logger: false,
+      askForUsage: false, // the provider reports usage unasked
       allowedOrigins: ['https://page.test'],
       hooks: { onRequest: (record) => void requests.push(record) },
     },
