@@ -39,7 +39,7 @@ export interface WriteTerms<Asked> {
   model: string
   /** Epoch seconds. */
   now: number
-  newId(prefix: string): string
+  newId(): string
 }
 
 /** How a vendor is asked for a kind, and how it answers. */
@@ -144,7 +144,7 @@ export interface KindCall {
   header(name: string): string | undefined
   /** Epoch seconds. */
   now(): number
-  newId(prefix: string): string
+  newId(): string
 }
 
 /** One of the calls that answer a request. */

@@ -36,7 +36,7 @@ const openai: ClientForm<ModerationRequest, Moderation> = {
     const judged = new Set(results.flatMap(({ categories }) => Object.keys(categories)))
     for (const name of CATEGORIES) if (!judged.has(name)) lost.noteDropped(`categories.${name}`)
     return {
-      id: id ?? newId('modr'),
+      id: id ?? `modr-${newId()}`,
       model,
       results: results.map(({ flagged, categories, scores }) => ({
         flagged,

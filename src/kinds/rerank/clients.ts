@@ -68,7 +68,7 @@ function firstAnswer(ranking: Ranking, context: Context): JsonObject {
   const { inputTokens: tokens = 0, units } = ranking.usage ?? {}
   const searches = units?.search
   return {
-    id: ranking.id ?? context.newId('rerank'),
+    id: ranking.id ?? `rerank-${context.newId()}`,
     object: 'rerank',
     model: context.model,
     results: resultsOf(ranking, context, shown),
@@ -84,7 +84,7 @@ function firstAnswer(ranking: Ranking, context: Context): JsonObject {
 
 function secondAnswer(ranking: Ranking, context: Context): JsonObject {
   return {
-    id: ranking.id ?? context.newId('rerank'),
+    id: ranking.id ?? `rerank-${context.newId()}`,
     results: resultsOf(ranking, context, shown),
     meta: metaOf('2', ranking.usage), // some clients read no answer without it
   }

@@ -41,7 +41,7 @@ export const cohere: ClientForm<Embed, Embedded> = {
     const written = types.map((type) => [type, listFor(type, vectors) ?? byType?.[type] ?? []])
     const texts = inputs.flatMap(({ text }) => text ?? [])
     return {
-      id: id ?? newId(''),
+      id: id ?? newId(),
       embeddings: Object.fromEntries(written),
       texts,
       meta: {

@@ -1,0 +1,52 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { recordedExchanges } from '../../formats/support/recordings.ts'
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('recorded rankings')
+
+interface Ranked {
+  index: number
+  relevance_score: number
+  document?: unknown
+}
+
+test('what vendors have answered reaches the clients of each form as it was', async () => {
+  const exchanges = recordedExchanges(['rerank'])
+  assert.ok(exchanges.length >= 5)
+  for (const { name, url, request, answer } of exchanges) {
+    const provider = url.includes('openrouter.ai') ? 'openrouter' : 'cohere'
+    const { model = 'rerank-english-v2.0', ...body } = request as JsonObject
+    const recorded = answer as { results: Ranked[]; meta?: JsonObject; usage?: JsonObject }
+    const up = fakeUpstream(() => json(answer))
+    const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: [provider] })
+    const ask = async (path: string, more: JsonObject = {}) => {
+      const response = await world.post(path, { ...body, model: `${provider}/${model}`, ...more })
+      assert.is(response.status, 200, `${name}: ${await response.clone().text()}`)
+      return (await response.json()) as { results: Ranked[]; data: Ranked[]; meta: JsonObject }
+    }
+    const scores = ({ results }: { results: Ranked[] }) => results.map(({ index, relevance_score: s }) => [index, s])
+
+    const version = url.includes('/v1/') ? '/v1/rerank' : '/v2/rerank'
+    const own = await ask(version)
+    assert.equal(scores(own), scores(recorded), name)
+    if (recorded.meta) assert.equal(own.meta.billed_units, recorded.meta.billed_units, name)
+    const shown = await ask('/v1/rerank', { return_documents: true })
+    const documents = body.documents as unknown[]
+    assert.equal(
+      shown.results.map(({ document }) => document),
+      recorded.results.map(({ index }) => {
+        const document = documents[index]
+        return typeof document === 'string' ? { text: document } : document
+      }),
+    )
+    const { data } = await ask('/v1/rerank', { top_k: 1, top_n: null })
+    assert.equal(scores({ results: data }), scores(recorded).slice(0, 1), name)
+    const sent = JSON.parse(up.calls[1]?.body ?? '') as JsonObject
+    assert.equal(sent.query, body.query)
+    const { costUsd } = world.told.usages[0] ?? {}
+    if (provider === 'openrouter') assert.is(costUsd, recorded.usage?.cost)
+  }
+})
