@@ -21,7 +21,7 @@ export const fetchClient: ClientForm<WebFetch, FetchedPages> = {
       cost: spent.costUsd,
     })
     const all = inOrder(pages, asked.urls).map((page) => written(page, { ...asked, format: format ?? asked.format }))
-    const base = { id: id ?? `fetch_${newId('')}`, object: 'web.fetch', model: `${provider}/${model}` }
+    const base = { id: id ?? `fetch_${newId()}`, object: 'web.fetch', model: `${provider}/${model}` }
     if (!asked.isList) return { ...base, ...all[0], usage }
     const known = new Set([...pages, ...failed].map(({ url }) => url))
     const lost = asked.urls.filter((url) => !known.has(url) && known.size < asked.urls.length)

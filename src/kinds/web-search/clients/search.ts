@@ -20,7 +20,7 @@ export const searchClient: ClientForm<WebSearch, SearchResults> = {
   read: readSearch,
   write({ id, results, pageFormat, spent, serverTime }, { asked, provider, model, newId }): JsonObject {
     return defined({
-      id: id ?? `search_${newId('')}`,
+      id: id ?? `search_${newId()}`,
       object: 'search',
       model: `${provider}/${model}`,
       results: distinct(results)
