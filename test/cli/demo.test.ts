@@ -36,6 +36,25 @@ demo('signalbox --demo streams an answer after a failed target', async ({ baseUr
   assert.ok((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0) > 1_000, 'word by word')
 })
 
+demo('signalbox --demo answers a search after a failed target', async ({ baseUrl }) => {
+  const response = await fetch(`${baseUrl}/v1/search`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo-search', query: 'signal boxes', max_results: 1 }),
+  })
+  assert.is(response.status, 200)
+  assert.is(response.headers.get('x-signalbox-target'), 'demo/search')
+  assert.match(
+    response.headers.get('x-signalbox-attempts') ?? '',
+    /^demo\/broken-search=503:server;via=demo-search:fallback, /,
+  )
+  const { results } = (await response.json()) as { results: Array<{ title: string; url: string }> }
+  assert.equal(
+    results.map(({ title }) => title),
+    ['Signal box'],
+  )
+})
+
 demo('signalbox --demo answers whole, and speaks to clients of every format', async ({ baseUrl }) => {
   const ask = async (path: string, model: string, more: object = {}) => {
     const body = JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...more })
@@ -82,7 +101,7 @@ demo(
     await manage(`${api}/connections`, token, { body: { provider: 'openai', apiKey: 'sk-0123456789' } })
     await manage(`${api}/combos`, token, { body: { name: 'mine', models: ['demo/storyteller'] } })
     assert.is((await manage(`${api}/combos`, token, { body: { name: 'demo', models: ['openai/x'] } })).status, 400)
-    assert.equal(await names(`${api}/combos`, token, 'combos'), ['demo', 'demo-messages', 'mine'])
+    assert.equal(await names(`${api}/combos`, token, 'combos'), ['demo', 'demo-messages', 'demo-search', 'mine'])
     await command?.stop()
     for (const name of await readdir(data)) {
       assert.not.match(await readFile(join(data, name), 'latin1'), /demo\.invalid|demo\/broken|demo-messages/, name)

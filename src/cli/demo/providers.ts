@@ -9,15 +9,26 @@ export const DEMO_BASE_URL = 'http://demo.invalid/v1'
 export const BROKEN = 'broken'
 export const STORYTELLER = 'storyteller'
 
+/** What is asked for a search in place of `search`, and always fails. */
+export const BROKEN_SEARCH = 'broken-search'
+
 /** The demo's combos, named as its providers are: one for each format that clients speak. */
 export const DEMO = 'demo'
 export const DEMO_MESSAGES = 'demo-messages'
+/** Its combo of searches. */
+const DEMO_SEARCH = 'demo-search'
 
 const shared = { baseUrl: DEMO_BASE_URL, models: [{ id: BROKEN }, { id: STORYTELLER }] }
 
 /** The providers that `--demo` adds to the catalog. */
 export const demoCatalog: Catalog = {
-  [DEMO]: { ...shared, name: 'Demo', format: 'openai-chat' },
+  [DEMO]: {
+    ...shared,
+    name: 'Demo',
+    format: 'openai-chat',
+    serviceKinds: ['llm', 'webSearch'],
+    searchConfig: { baseUrl: DEMO_BASE_URL, price: { search: 0 } },
+  },
   [DEMO_MESSAGES]: { ...shared, name: 'Demo for Anthropic clients', format: 'anthropic-messages' },
 }
 
@@ -41,6 +52,8 @@ async function demoRecords(): Promise<Storage> {
     await gateway.api.connections.create({ provider: name })
     await gateway.api.combos.create({ name, models: [`${name}/${BROKEN}`, `${name}/${STORYTELLER}`] })
   }
+  const searches = [`${DEMO}/${BROKEN_SEARCH}`, `${DEMO}/search`]
+  await gateway.api.combos.create({ name: DEMO_SEARCH, kind: 'webSearch', models: searches })
   await gateway.close()
   return storage
 }

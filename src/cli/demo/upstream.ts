@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { UpstreamFetch } from '../../lib/exchange.ts'
 import { startCall } from '../../lib/fetch-call.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { BROKEN, DEMO_BASE_URL, STORYTELLER } from './providers.ts'
+import { BROKEN, BROKEN_SEARCH, DEMO_BASE_URL, STORYTELLER } from './providers.ts'
 
 /** Makes a `fetch` that responds to calls to the demo's address in this process, as a provider would, and passes all other calls to `upstream`. */
 export function withDemo(upstream: UpstreamFetch): UpstreamFetch {
@@ -20,7 +20,9 @@ async function answer(url: string, init: RequestInit = {}): Promise<Response> {
   if (path === '/models') return Response.json({ object: 'list', data: [BROKEN, STORYTELLER].map(modelOf) })
   const isMessages = path.startsWith('/messages')
   const body = bodyOf(init)
-  if (body.model === BROKEN) return failure(503, 'The demo is built so: its first target always fails.', isMessages)
+  if (path === '/search' && body.model === 'search') return searchAnswer(body)
+  if (body.model === BROKEN || body.model === BROKEN_SEARCH)
+    return failure(503, 'The demo is built so: its first target always fails.', isMessages)
   if (body.model !== STORYTELLER) return failure(404, 'The demo has the models "broken" and "storyteller".', isMessages)
   if (path === '/chat/completions') return chatAnswer(body, init.signal ?? undefined)
   if (path === '/messages') return messagesAnswer(body, init.signal ?? undefined)
@@ -41,6 +43,13 @@ function failure(status: 404 | 503, message: string, isMessages: boolean): Respo
 }
 
 const modelOf = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'demo' })
+
+/** What the demo finds, whatever is searched for. */
+function searchAnswer({ query, max_results: most }: JsonObject): Response {
+  const found = PLACES.map(({ title, url, snippet }) => ({ title, url, snippet, date: '2026-01-01' }))
+  const results = found.slice(0, typeof most === 'number' ? most : found.length)
+  return Response.json({ id: `search_${randomUUID()}`, results: query === '' ? [] : results })
+}
 
 /** The demo's text as a response of OpenAI Chat Completions, streamed or whole. */
 function chatAnswer(body: JsonObject, signal: AbortSignal | undefined): Response {
@@ -110,6 +119,19 @@ const messageEvent = (data: { type: string; [name: string]: unknown }, isWord = 
 const TEXT =
   'A train stands before a red signal: the line ahead is broken. In the signal box somebody pulls another lever, the points ' +
   'swing over, and the train takes the other track. Nobody on board notices more than a gentle curve.'
+
+const PLACES = [
+  {
+    title: 'Signal box',
+    url: 'https://en.wikipedia.org/wiki/Signal_box',
+    snippet: 'A building from which the points and signals of a railway are worked.',
+  },
+  {
+    title: 'Railroad switch',
+    url: 'https://en.wikipedia.org/wiki/Railroad_switch',
+    snippet: 'What guides a train from one track to another.',
+  },
+]
 
 /** The words of the demo's answer, each with the blank before it. */
 const words: readonly string[] = TEXT.split(/(?= )/)
