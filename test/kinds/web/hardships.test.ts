@@ -1,0 +1,174 @@
+import { never } from '../../pipeline/support/upstream.ts'
+import { isCi } from '../../support/ci.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { openWeb } from './open-web.ts'
+
+const test = suite('searches and fetches that go wrong')
+
+const asks: Array<[path: string, body: object, calls: number]> = [
+  ['/v1/search', { model: 'brave', query: 'q' }, 1],
+  ['/v1/search/tavily', { query: ['a', 'b', 'c'] }, 3],
+  ['/v1/web/fetch', { model: 'exa', url: 'https://found.example/' }, 1],
+  [
+    '/v1/web/fetch',
+    { model: 'jina', urls: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `https://${name}.example/`) },
+    4,
+  ],
+]
+
+for (const [path, body, calls] of asks) {
+  for (const phase of ['headers', 'body'] as const) {
+    test(`${calls} calls of ${path} end when the client leaves before their ${phase} have come`, async () => {
+      const endless = () =>
+        new Response(new ReadableStream({ pull: never }), { headers: { 'content-type': 'application/json' } })
+      const web = await openWeb({ answer: () => (phase === 'headers' ? never() : endless()) })
+      for (let time = 0; time < (isCi ? 250 : 10); time++) {
+        const abort = new AbortController()
+        const before = web.up.calls.length
+        const asked = web.post(path, body, { signal: abort.signal })
+        while (web.up.calls.length < before + calls) await web.clock.advance(0)
+        if (phase === 'body') await web.clock.advance(1)
+        assert.is(web.up.calls.length - before, calls)
+        abort.abort()
+        assert.is((await asked).status, 499)
+        assert.is(web.up.open, 0)
+      }
+      assert.equal(web.told.errors, [])
+    })
+  }
+
+  test(`a vendor that is silent is given up at ${path}, and the next is asked`, async () => {
+    const web = await openWeb({ answer: () => never() })
+    const asked = web.post(path, body)
+    while (web.up.calls.length < calls) await web.clock.advance(0)
+    await web.clock.advance(200_000)
+    assert.is((await asked).status, 504)
+    assert.is(web.up.open, 0)
+  })
+
+  test(`bodies that are no request are refused at ${path}`, async () => {
+    const web = await openWeb()
+    const deep = `${'['.repeat(100)}${']'.repeat(100)}`
+    for (const [text, status] of [
+      ['', 400],
+      ['{', 400],
+      ['[]', 400],
+      ['null', 400],
+      ['"text"', 400],
+      [`{"model":"brave","query":${deep}}`, 400],
+      [`{"model":"brave","query":"${'a'.repeat(21 * 1024 * 1024)}"}`, 413],
+    ] as const) {
+      const response = await web.post(path, text)
+      assert.is(response.status, status, text.slice(0, 40))
+      assert.is(typeof (await response.json()).error.message, 'string')
+    }
+    const compressed = await web.post(path, body, { headers: { 'content-encoding': 'gzip' } })
+    assert.is(compressed.status, 415)
+    const simple = await web.post(path, body, {
+      headers: { 'content-type': 'text/plain', origin: 'https://evil.example' },
+    })
+    assert.is(simple.status, 415)
+    assert.equal(web.up.calls, [])
+  })
+
+  test(`a credential that a vendor repeats is shown nowhere at ${path}`, async () => {
+    for (const status of [200, 400, 401, 422, 500]) {
+      const web = await openWeb({
+        answer: ({ headers }) => {
+          const key = headers.get('authorization') ?? headers.get('x-api-key') ?? headers.get('x-subscription-token')
+          const error = `The key ${key} is bad.`
+          return Response.json(
+            { success: false, code: 500, error, message: error, detail: { error } },
+            { status, headers: { 'x-key': key ?? '' } },
+          )
+        },
+      })
+      const response = await web.post(path, body)
+      assert.ok(response.status >= 400)
+      const shown = JSON.stringify([await response.text(), [...response.headers], web.told.attempts, web.told.requests])
+      assert.ok(!shown.includes('secret-of-'), shown)
+    }
+  })
+}
+
+test('a vendor that redirects is not followed with the key', async () => {
+  const web = await openWeb({
+    answer: () => new Response(null, { status: 302, headers: { location: 'https://evil.example/' } }),
+  })
+  const response = await web.post('/v1/search', { model: 'exa', query: 'q' })
+  assert.is(response.status, 502)
+  assert.equal(
+    web.up.calls.map(({ url, init }) => [url.host, init.redirect]),
+    [['api.exa.ai', 'manual']],
+  )
+})
+
+test('explaining a search calls no vendor, and says where it would go and what it would lose', async () => {
+  const web = await openWeb({ combos: { any: { kind: 'webSearch', models: ['tavily', 'brave/search', 'nobody'] } } })
+  const { targets } = await web.api.explain({ model: 'any', path: '/v1/search', body: { query: 'q', offset: 20 } })
+  assert.equal(
+    targets.map(({ provider, model, use }) => [provider, model, use]),
+    [
+      ['tavily', 'search', 'first'],
+      ['brave', 'search', 'next'],
+    ],
+  )
+  const bare = await web.api.explain({ model: 'exa', path: '/v1/web/fetch', body: { url: 'https://found.example/' } })
+  assert.equal([bare.targets[0]?.provider, bare.targets[0]?.use], ['exa', 'first'])
+  const inside = await web.api.explain({ model: 'exa', path: '/v1/web/fetch', body: { url: 'http://127.0.0.1/' } })
+  assert.is(inside.targets[0]?.use, 'skipped')
+  assert.equal(web.up.calls, [])
+})
+
+test('a combo is answered with a warning for what leads nowhere, and with none for the name of a provider', async () => {
+  const web = await openWeb({ connections: ['tavily'] })
+  const good = await web.api.combos.create({ name: 'good', kind: 'webSearch', models: ['tavily'] })
+  assert.is(good.warnings, undefined)
+  const poor = await web.api.combos.create({ name: 'poor', kind: 'webSearch', models: ['tavily', 'exa'] })
+  assert.is(poor.warnings?.length, 1)
+  assert.ok(/"exa" leads nowhere yet: no active connection to "exa"/.test(poor.warnings?.[0] ?? ''), poor.warnings?.[0])
+})
+
+/** Texts and dates as vendors write them, and as clients read them on 2026-01-01. */
+const dates: Array<[given: string, read: string | undefined]> = [
+  ['2025-11-03', '2025-11-03'],
+  ['2025-11-03T10:00:00.000Z', '2025-11-03T10:00:00.000Z'],
+  ['Nov 3, 2025', '2025-11-03'],
+  ['November 3, 2025', '2025-11-03'],
+  ['3 Nov 2025', '2025-11-03'],
+  ['Mon, 03 Nov 2025 10:00:00 GMT', '2025-11-03'],
+  ['3 days ago', '2025-12-29'],
+  ['1 hour ago', '2025-12-31'],
+  ['a week ago', '2025-12-25'],
+  ['yesterday', '2025-12-31'],
+  ['2025-13-45', undefined],
+  ['sometime', undefined],
+  ['99999 days ago', undefined],
+  ['Foo 3, 2025', undefined],
+]
+
+test('dates are read in every form, and left out where they are none', async () => {
+  const organic = dates.map(([date], at) => ({ title: date, link: `https://${at}.example/`, snippet: 's', date }))
+  const web = await openWeb({ answer: () => Response.json({ organic, credits: 1 }) })
+  const response = await web.post('/v1/search', { model: 'serper', query: 'q', max_results: 50 })
+  const { results } = await response.json()
+  for (const [at, [given, read]] of dates.entries()) assert.is(results[at].date, read, given)
+})
+
+test('titles and snippets are plain text, and what only looks like a tag stays', async () => {
+  const texts: Array<[given: string, read: string]> = [
+    ['A <strong>b</strong> <em class="x">c</em>', 'A b c'],
+    ['a &amp; b &lt;b&gt; &quot;c&quot; &#39;d&#39; &#x1F600; &nbsp;', 'a & b <b> "c" \'d\' 😀  '],
+    ['List<String> & Map<K, V> when a < b', 'List<String> & Map<K, V> when a < b'],
+    ['&unknown; &#0; &#xD800; &#99999999;', '&unknown; &#0; &#xD800; &#99999999;'],
+    [`${'<b '.repeat(1_000)}`, `${'<b '.repeat(1_000)}`],
+  ]
+  const results = texts.map(([title], at) => ({ title, url: `https://${at}.example/`, content: title }))
+  const web = await openWeb({ answer: () => Response.json({ results }) })
+  const response = await web.post('/v1/search', { model: 'searxng', query: 'q', max_results: 50 })
+  const answer = await response.json()
+  for (const [at, [given, read]] of texts.entries()) {
+    assert.is(answer.results[at].title, read, given)
+    assert.is(answer.results[at].snippet, read, given)
+  }
+})

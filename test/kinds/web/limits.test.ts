@@ -1,0 +1,90 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { UsageLimits } from '../../../src/types/limits.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { openWeb } from './open-web.ts'
+
+const test = suite('the limits of keys that search and fetch')
+
+async function open(limits: UsageLimits) {
+  const web = await openWeb()
+  const { key } = await web.api.keys.create({ name: 'alice', limits })
+  const headers = { authorization: `Bearer ${key}` }
+  const ask = async (path: string, body: JsonObject) => {
+    const response = await web.post(path, body, { headers })
+    await response.text()
+    return response
+  }
+  return {
+    web,
+    search: (model: string, more: JsonObject = {}) => ask('/v1/search', { model, query: 'q', ...more }),
+    fetch: (model: string, more: JsonObject = {}) =>
+      ask('/v1/web/fetch', { model, ...(!more.urls && { url: 'https://found.example/a' }), ...more }),
+  }
+}
+
+/** By vendor: what a search and a page cost there, by the vendor's report or the catalog's price. */
+const costs: Array<[what: 'search' | 'fetch', model: string, cost: string]> = [
+  ['search', 'perplexity-agent', '0.005'],
+  ['search', 'tavily', '0.008'],
+  ['search', 'exa', '0.007'],
+  ['search', 'brave', '0.005'],
+  ['search', 'serper', '0.001'],
+  ['search', 'firecrawl', '0.004'],
+  ['search', 'searxng', '0'],
+  ['fetch', 'firecrawl', '0.002'],
+  ['fetch', 'tavily', '0.008'],
+  ['fetch', 'exa', '0.001'],
+]
+
+for (const [what, model, cost] of costs) {
+  test(`a limit in US dollars holds for ${what === 'search' ? 'searches' : 'pages'} of ${model}`, async () => {
+    const world = await open({ usd: { total: 0.0199 } })
+    const most = cost === '0' ? 30 : Math.floor(0.0199 / Number(cost))
+    for (let time = 0; time < most; time++) {
+      const { status, headers } = await world[what](model)
+      assert.equal([status, headers.get('x-signalbox-cost')], [200, cost])
+    }
+    if (cost === '0') return
+    assert.is((await world[what](model)).status, 402)
+    assert.is(world.web.up.calls.length, most)
+  })
+}
+
+test('what may cost more than is left is refused before a vendor is asked', async () => {
+  const { search, fetch, web } = await open({ usd: { total: 0.01 } })
+  for (const more of [
+    { query: ['a', 'b'] },
+    { max_results: 20 },
+    { provider_options: { search_depth: 'advanced' } },
+    { provider_options: { tavily: { search_depth: 'advanced' } } },
+  ])
+    assert.is((await search('tavily', more)).status, 402, JSON.stringify(more))
+  assert.is((await search('exa', { content_options: { full_page: true } })).status, 402)
+  assert.is((await fetch('tavily', { urls: ['https://a.example/', 'https://b.example/'] })).status, 402)
+  assert.is(web.up.calls.length, 0)
+})
+
+test('a vendor whose price is not known is passed over where a limit in US dollars holds, and asked at a price of one’s own', async () => {
+  const { search, web } = await open({ usd: { total: 1 } })
+  assert.is((await search('jina')).status, 402)
+  assert.is(web.up.calls.length, 0)
+  await web.api.combos.create({ name: 'any', kind: 'webSearch', models: ['jina', 'brave'] })
+  assert.is((await search('any')).headers.get('x-signalbox-target'), 'brave/search')
+  const { connections } = await web.api.connections.list()
+  const { id = '' } = connections.find(({ provider }) => provider === 'jina') ?? {}
+  await web.api.connections.update(id, { prices: { search: { input: 0.05, search: 0.001 } } })
+  const { status, headers } = await search('jina')
+  assert.equal([status, headers.get('x-signalbox-cost')], [200, '0.0005'])
+})
+
+test('malformed bodies are refused by name, whatever they say about their size', async () => {
+  const { search, fetch } = await open({ usd: { total: 1 }, tokens: { total: 10 } })
+  for (const more of [
+    { query: Array(1e4).fill('a') },
+    { max_results: 1e308 },
+    { max_results: -1 },
+    { provider_options: [[]] },
+  ])
+    assert.ok([400, 402].includes((await search('tavily', more)).status), JSON.stringify(more).slice(0, 40))
+  assert.ok([400, 402].includes((await fetch('exa', { urls: {} })).status))
+})
