@@ -24,7 +24,9 @@ export const catalog: Catalog = {
   free: { baseUrl: 'http://free.test/v1', models: [{ id: 'm', maxOutputTokens: 4_000 }] },
   other: {
     baseUrl: 'http://other.test/v1',
-    models: kinds.filter((kind) => kind !== 'llm').map((kind) => ({ id: kind, type: kind, price: { ...PRICE, search: 0.01, page: 0.01 } })),
+    models: kinds
+      .filter((kind) => kind !== 'llm')
+      .map((kind) => ({ id: kind, type: kind, price: { ...PRICE, search: 0.01, page: 0.01 } })),
   },
   claude: {
     baseUrl: 'http://claude.test/v1',
