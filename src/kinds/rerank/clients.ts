@@ -38,8 +38,11 @@ function read(body: JsonObject, { warnings }: ReadTerms, isVoyages = false): Rer
   const top = isVoyages ? 'top_k' : 'top_n'
   const wanted = fields.number(top) ?? documents.length
   if (!Number.isInteger(wanted) || wanted < 1) warnings.refuse(top, 'must be a whole number from 1 on.')
-  const { model: _, query: __, documents: ___, return_documents: ____, rank_fields: _____, ...others } = body
-  const options = Object.entries(others).filter(([name, value]) => name !== top && value !== null)
+  const { top_n: other = null } = body
+  if (isVoyages && other !== null) warnings.noteDropped('top_n')
+  const options = Object.entries(body).filter(
+    ([name, value]) => value !== null && !READ.has(name) && !(isVoyages && name === 'top_k'),
+  )
   return {
     query,
     documents,
@@ -50,6 +53,9 @@ function read(body: JsonObject, { warnings }: ReadTerms, isVoyages = false): Rer
     options: Object.fromEntries(options),
   }
 }
+
+/** The members that are no options. */
+const READ: ReadonlySet<string> = new Set(['model', 'query', 'documents', 'top_n', 'return_documents', 'rank_fields'])
 
 /** The options that are numbers. */
 const NUMBERS = ['max_tokens_per_doc', 'max_chunks_per_doc', 'priority']

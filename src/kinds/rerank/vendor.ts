@@ -9,7 +9,7 @@ type Form = VendorForm<RerankRequest, Ranking>
 
 /** What is known of a vendor of rerank models. Each member has its default, which is what most vendors do. */
 export interface RerankVendor
-  extends Pick<Form, 'name' | 'providers' | 'isOf' | 'baseUrl' | 'base' | 'passes' | 'arraysAs'> {
+  extends Pick<Form, 'name' | 'providers' | 'isOf' | 'baseUrl' | 'base' | 'passes' | 'arraysAs' | 'usageIn'> {
   /** Default `/rerank`. */
   path?: string
   /** Where a cloud serves it apart from its chat. */

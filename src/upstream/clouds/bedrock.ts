@@ -11,7 +11,8 @@ export async function bedrockCall(
   { data, apiKey, now }: { data: ProviderSpecificData; apiKey: string; now: number },
 ): Promise<UpstreamCall> {
   const { baseUrl, region = '' } = data
-  const call = callBelow(withoutTrailing(baseUrl?.trim() ?? '', '/') || address(region, request.service), request)
+  const own = withoutTrailing(baseUrl?.trim() ?? '', '/')
+  const call = callBelow(own ? serviceAt(own, request.service) : address(region, request.service), request)
   const { headers, body = '' } = call
   const credentials = awsCredentials(apiKey)
   if (!credentials) return { ...call, headers: { ...headers, authorization: `Bearer ${apiKey}` } }
@@ -32,6 +33,10 @@ export async function bedrockCall(
 
 const address = (region: string, service = 'bedrock-runtime'): string =>
   `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+
+/** The address of the connection, for another service than that of chat where it is one of AWS. */
+const serviceAt = (address: string, service = 'bedrock-runtime'): string =>
+  address.replace(/^https:\/\/bedrock-runtime(?=\.[\w.-]+\.amazonaws\.com)/, `https://${service}`)
 
 const only = (headers: Readonly<Record<string, string>>, name: string): Record<string, string> =>
   headers[name] === undefined ? {} : { [name]: headers[name] }

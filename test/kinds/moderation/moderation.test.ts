@@ -1,43 +1,12 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
-import { defaultCatalog } from '../../../src/providers/catalog.ts'
 import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
-import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { moderated, moderationVendors } from '../support/moderation-vendors.ts'
+import { type Answer, models, open } from './support.ts'
 
 const test = suite('moderation')
 
-const models = { openai: 'openai/omni-moderation-latest', mistral: 'mistral/mistral-moderation-2603' }
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
-
-async function open(options: WorldOptions = {}) {
-  const up = fakeUpstream((call) => {
-    const vendor = Object.values(moderationVendors).find(({ url }) => new URL(url).host === call.url.host)
-    return vendor ? moderated(vendor, call) : json({}, 404)
-  })
-  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['openai', 'mistral'], ...options })
-  const ask = async (model: string, input: unknown, headers: Record<string, string> = {}) => {
-    const response = await world.post('/v1/moderations', { model, input }, { headers })
-    const warned = response.headers.get('x-signalbox-warning')?.split(', ') ?? []
-    return { status: response.status, warned, body: (await response.json()) as Answer & Refusal, response }
-  }
-  return { world, up, ask }
-}
-
-interface Answer {
-  id: string
-  model: string
-  results: Array<{
-    flagged: boolean
-    categories: Record<string, boolean>
-    category_scores: Record<string, number>
-    category_applied_input_types: Record<string, string[]>
-  }>
-}
-
-interface Refusal {
-  error: { message: string; param?: string }
-}
 
 /** The flagged categories of each result. */
 const flaggedIn = ({ results }: Answer) =>

@@ -114,6 +114,28 @@ test('a whole ARN stays as it is, and access keys sign the call to the service o
   )
 })
 
+test('the address and the ARN at Bedrock are those of the region, also beside an address for chat', async () => {
+  const at = async (providerSpecificData: { region: string; baseUrl?: string }) => {
+    const connections = [{ provider: 'bedrock', apiKey: 'bedrock-api-key', providerSpecificData }]
+    const { ask, up } = await openVendors({ connections })
+    await ask('bedrock/amazon.rerank-v1:0', '/v2/rerank', plain)
+    const { modelConfiguration } = JSON.parse(up.calls[0]?.body ?? '').rerankingConfiguration
+      .bedrockRerankingConfiguration
+    return [up.calls[0]?.url.href, modelConfiguration.modelArn]
+  }
+  const model = 'foundation-model/amazon.rerank-v1:0'
+  assert.equal(await at({ region: 'cn-north-1' }), [
+    'https://bedrock-agent-runtime.cn-north-1.amazonaws.com.cn/rerank',
+    `arn:aws-cn:bedrock:cn-north-1::${model}`,
+  ])
+  const baseUrl = 'https://bedrock-runtime.us-gov-west-1.amazonaws.com/'
+  assert.equal(await at({ region: 'us-gov-west-1', baseUrl }), [
+    'https://bedrock-agent-runtime.us-gov-west-1.amazonaws.com/rerank',
+    `arn:aws-us-gov:bedrock:us-gov-west-1::${model}`,
+  ])
+  assert.is((await at({ region: 'us-east-1', baseUrl: 'http://proxy.test/aws' }))[0], 'http://proxy.test/aws/rerank')
+})
+
 test('more results than documents are all of them', async () => {
   for (const [name, wanted] of [
     ['voyage', 'top_k'],
@@ -226,6 +248,8 @@ test('a malformed request is a 400 that names the field, and nobody is asked', a
         const { error } = (await response.json()) as { error: { param: string } }
         assert.equal([response.status, error.param], [400, param], `${name} ${path} ${JSON.stringify(body)}`)
       }
+  const both = await sent('vllm', { ...plain, top_k: 1, top_n: 2 })
+  assert.equal([both.body.top_n, both.warned], [1, 'dropped:top_n'])
   const top = await ask(modelOf('cohere'), '/v1/rerank', { ...plain, top_k: 0 })
   assert.match(await top.text(), /"top_k\\": must be a whole number|"param":"top_k"/)
   assert.is(up.calls.length, 0)

@@ -96,9 +96,8 @@ const lost: Record<VendorName, Partial<Record<string, string[]>>> = {
   tei: { 'Cohere v2': ['max_tokens_per_doc', 'priority'], 'Cohere v1': ['max_chunks_per_doc'] },
 }
 
-/** How vendors charge: by search, by token, or without a word. */
+/** The vendors that charge by the search, and not by the token. */
 const searching = new Set<VendorName>(['cohere', 'bedrock'])
-const silent = new Set<VendorName>(['tei'])
 
 for (const name of Object.keys(rerankVendors) as VendorName[])
   for (const [form, client] of Object.entries(clients)) {
@@ -140,7 +139,7 @@ function documentOf({ documents, return_documents: isAsked }: JsonObject, form: 
 function assertUsage(rest: JsonObject, form: string, name: VendorName) {
   const tokens = (rest.usage as { total_tokens?: number } | undefined)?.total_tokens
   const billed = (rest.meta as { billed_units?: JsonObject } | undefined)?.billed_units
-  const isCounted = !searching.has(name) && !silent.has(name)
+  const isCounted = !searching.has(name)
   if (form !== 'Cohere v2') assert.is(Number(tokens) > 0, isCounted, JSON.stringify(rest))
   if (form === 'Voyage') return assert.equal(rest, { object: 'list', usage: { total_tokens: tokens } })
   assert.equal(Object.keys(billed ?? {}), searching.has(name) ? ['search_units'] : isCounted ? ['input_tokens'] : [])

@@ -16,6 +16,8 @@ export interface RerankVendor {
   /** Its refusal of a request; `field` is what it does not take. */
   refuse(field: string): Response
   answer(body: JsonObject, ranking: readonly Ranked[]): unknown
+  /** The headers of its answers, where these say something. */
+  headers?: Record<string, string>
   /** How it is asked what the ranking is of. */
   asked(body: JsonObject): { query: string; texts: string[]; top: number }
 }
@@ -32,7 +34,7 @@ export function answerOf(vendor: RerankVendor, { url, body, init }: Call): Respo
   const parsed = v.safeParse(vendor.takes, JSON.parse(body))
   if (!parsed.success) return vendor.refuse(v.getDotPath(parsed.issues[0]) ?? 'body')
   const { query, texts, top } = vendor.asked(parsed.output)
-  return json(vendor.answer(parsed.output, rank(query, texts).slice(0, top)))
+  return json(vendor.answer(parsed.output, rank(query, texts).slice(0, top)), 200, vendor.headers)
 }
 
 /** The share of a text's words that the query has, the best first; equal ones stay in their order. */
@@ -332,6 +334,7 @@ export const tei: RerankVendor = {
     top: (body.texts as string[]).length,
   }),
   answer: (_, ranking) => ranking.map(({ index, score }) => ({ index, score })),
+  headers: { 'x-compute-type': 'cpu', 'x-compute-tokens': '17', 'x-compute-characters': '60' },
 }
 
 export const rerankVendors = { cohere, voyage, jina, together, openrouter, bedrock, vllm, infinity, tei }

@@ -9,5 +9,9 @@ export const tei = rerankVendor({
   base: (address) => address.replace(/\/v1$/, ''), // where its embeddings are, but not this
   takes: ['truncation'],
   arraysAs: 'results',
+  usageIn(header) {
+    const tokens = Number(header('x-compute-tokens') ?? Number.NaN)
+    return Number.isInteger(tokens) ? { inputTokens: tokens, outputTokens: 0 } : undefined
+  },
   body: ({ query, plain, options: { truncation = true } }) => ({ query, texts: plain, truncate: truncation }),
 })

@@ -1,0 +1,153 @@
+import { hasForms } from '../../src/kinds/endpoint.ts'
+import { endpoints } from '../../src/kinds/kinds.ts'
+import { type Answering, bodyOf, fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
+import { apiKeyOf, openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { answerAt, sampleOf } from './samples.ts'
+
+const test = suite('every endpoint of a kind with forms')
+
+/** Of a provider whose models the catalog does not know. */
+const MODEL = 'one/of-any-kind'
+
+const asked = endpoints.filter(hasForms).map((endpoint) => {
+  const { path, operation } = endpoint
+  const isInPath = path.includes('{model}')
+  return {
+    path,
+    isInPath,
+    kind: operation.kind,
+    at: (model: string) => path.replace('{model}', model),
+    bodyFor: (model: string) => ({ ...sampleOf(endpoint)?.body, ...(!isInPath && { model }) }),
+  }
+})
+
+async function open(answer: Answering = ({ url }) => json(answerAt(url.pathname) ?? {})) {
+  const up = fakeUpstream(answer)
+  return { up, world: await openWorld({ fetch: up, connections: ['one'] }) }
+}
+
+const malformed: Record<string, BodyInit> = {
+  nothing: '',
+  null: 'null',
+  'a list': '[]',
+  'a text': '"a"',
+  'a number': '7',
+  'half an object': '{"model":"one/of-any-kind"',
+  'more than an object': '{"model":"one/of-any-kind"} x',
+  'bytes that are no UTF-8': new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]),
+  'members of the wrong types': JSON.stringify({
+    model: MODEL,
+    input: { a: 1 },
+    texts: 7,
+    content: 7,
+    requests: 7,
+    query: { a: 1 },
+    documents: 7,
+    url: 7,
+    urls: 7,
+  }),
+  'an object that nests deeply': `{"model":"${MODEL}","input":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+}
+
+for (const { path, at } of asked)
+  test(`POST ${path} answers a malformed body with a 400, and asks nobody`, async () => {
+    const { up, world } = await open()
+    for (const [what, body] of Object.entries(malformed)) {
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+      const response = await world.gateway.fetch(new Request(`http://gateway${at(MODEL)}`, init))
+      const { error } = (await response.json()) as { error: { message: string } }
+      assert.is(response.status, 400, `${what}: ${error.message}`)
+      assert.ok(error.message.length > 10, what)
+    }
+    assert.equal([up.calls.length, world.told.errors.length], [0, 0])
+  })
+
+for (const { path, at, bodyFor, isInPath } of asked.filter(({ isInPath }) => !isInPath))
+  test(`POST ${path} is a 400 without a model`, async () => {
+    const { up, world } = await open()
+    const { model: _, ...body } = bodyFor(MODEL) as { model?: string }
+    assert.is(isInPath, false)
+    assert.is((await world.post(at(''), body)).status, 400)
+    assert.is(up.calls.length, 0)
+  })
+
+const KEY = apiKeyOf('one')
+const quoting: Record<string, (words: string) => unknown> = {
+  openai: (message) => ({ error: { message, type: 'invalid_request_error', param: null, code: null } }),
+  cohere: (message) => ({ id: 'e', message }),
+  details: (msg) => ({ detail: [{ loc: ['header', 'authorization'], msg, input: msg }] }),
+  detail: (detail) => ({ detail }),
+  tavily: (error) => ({ detail: { error } }),
+  google: (message) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
+  'a text': (words) => words,
+}
+
+for (const { path, at, bodyFor } of asked)
+  test(`POST ${path} shows no key of a provider that quotes it in an error`, async () => {
+    for (const status of [200, 400, 401, 404, 422, 429, 500])
+      for (const [what, bodyWith] of Object.entries(quoting)) {
+        const words = `The key ${KEY} (Bearer ${KEY}) is not known.`
+        const body = bodyWith(words)
+        const { world } = await open(() =>
+          json(typeof body === 'string' ? body : JSON.stringify(body), status, { 'x-echo': KEY }),
+        )
+        const response = await world.post(at(MODEL), bodyFor(MODEL))
+        const shown = `${await response.text()} ${JSON.stringify([...response.headers])}`
+        assert.not.match(shown, new RegExp(KEY), `${what} with ${status}`)
+        assert.not.match(JSON.stringify(world.told), new RegExp(KEY), `${what} with ${status}, told`)
+      }
+  })
+
+const phases: Record<string, Answering> = {
+  'before the headers': never,
+  'in mid body': () => new Response(bodyOf(['{"id":'], 'hang'), { headers: { 'content-type': 'application/json' } }),
+  'in an error body': () => new Response(bodyOf(['{"error":'], 'hang'), { status: 500 }),
+}
+
+for (const { path, at, bodyFor } of asked)
+  for (const [phase, answer] of Object.entries(phases))
+    test(`POST ${path} ends its call when the client leaves ${phase}`, async () => {
+      const { up, world } = await open(answer)
+      const abort = new AbortController()
+      const replying = world.post(at(MODEL), bodyFor(MODEL), { signal: abort.signal })
+      while (up.calls.length === 0) await world.clock.advance(0)
+      await world.clock.advance(0)
+      abort.abort()
+      assert.equal([up.open, up.calls.every(({ signal }) => signal.aborted)], [0, true])
+      assert.is((await replying).status, 499)
+      assert.equal([world.told.errors.length, world.clock.pending()], [0, 0])
+    })
+
+const NAMES = [
+  '../../x',
+  '..',
+  '%2e%2e/x',
+  '//evil.test/x',
+  '@evil.test',
+  'x?key=1',
+  'x#y',
+  'x\\..\\y',
+  'x%2f..%2fy',
+  'x y',
+]
+
+for (const { path, at, bodyFor, isInPath } of asked)
+  test(`POST ${path} reaches no other address by the name of a model`, async () => {
+    const { up, world } = await open()
+    const own = await world.post(at(MODEL), bodyFor(MODEL))
+    await own.text()
+    const [first] = up.calls
+    assert.ok(first, 'the endpoint asks its provider')
+    for (const name of NAMES) {
+      const model = `one/${name}`
+      const response = await world.post(at(isInPath ? encodeURIComponent(model) : model), bodyFor(model))
+      await response.text()
+      assert.ok(response.status !== 500, name)
+    }
+    for (const { url } of up.calls) {
+      assert.is(url.host, 'one.test', url.href)
+      assert.ok(url.pathname.startsWith('/v1'), url.href)
+      assert.not.match(url.search, /key=1/)
+    }
+  })

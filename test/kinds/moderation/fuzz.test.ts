@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import { isCi } from '../../support/ci.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { models, open } from './support.ts'
+
+const test = suite('whatever a client of moderation sends')
+
+/** As many as make a figure in CI; a twentieth of them at a desk. */
+const RUNS = isCi ? 10_000 : 500
+
+const value = fc.jsonValue({ maxDepth: 3 })
+const mostly = <T>(allowed: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 12, arbitrary: allowed }, { weight: 1, arbitrary: value })
+
+const part = fc.oneof(
+  fc.record({ type: fc.constant('text'), text: mostly(fc.string()) }),
+  fc.record({ type: fc.constant('image_url'), image_url: mostly(fc.record({ url: fc.string() })) }),
+)
+const body = fc.record(
+  {
+    model: fc.constantFrom(...Object.values(models), 'safe', 'nobody/m', ''),
+    input: mostly(
+      fc.oneof(fc.string(), fc.array(mostly(fc.string()), { maxLength: 5 }), fc.array(mostly(part), { maxLength: 5 })),
+    ),
+    user: value,
+    constructor: value,
+  },
+  { requiredKeys: ['model', 'input'] },
+)
+
+test(`is answered, and never with a fault of the gateway, ${RUNS} times`, { timeoutMs: 120_000 }, async () => {
+  const combos = { safe: { models: [models.mistral, models.openai], kind: 'moderation' as const } }
+  const { world } = await open({ combos })
+  const seen = new Map<number, number>()
+  await fc.assert(
+    fc.asyncProperty(body, fc.boolean(), async (sent, isStrict) => {
+      const headers: Record<string, string> = isStrict ? { 'x-signalbox-strict': '1' } : {}
+      const response = await world.post('/v1/moderations', sent, { headers })
+      const text = await response.text()
+      assert.not.ok([500, 502].includes(response.status), `${response.status} ${text} for ${JSON.stringify(sent)}`)
+      JSON.parse(text)
+      assert.equal(world.told.errors, [], JSON.stringify(sent))
+      seen.set(response.status, (seen.get(response.status) ?? 0) + 1)
+      world.told.requests.length = world.told.attempts.length = world.told.usages.length = 0
+    }),
+    { numRuns: RUNS },
+  )
+  assert.ok((seen.get(200) ?? 0) > RUNS / 10, `answered: ${JSON.stringify([...seen])}`)
+})

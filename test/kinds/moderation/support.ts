@@ -1,0 +1,36 @@
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
+import { moderated, moderationVendors } from '../support/moderation-vendors.ts'
+
+/** As clients call them. */
+export const models = { openai: 'openai/omni-moderation-latest', mistral: 'mistral/mistral-moderation-2603' }
+/** A gateway with both vendors, each of which answers as it does. */
+export async function open(options: WorldOptions = {}) {
+  const up = fakeUpstream((call) => {
+    const vendor = Object.values(moderationVendors).find(({ url }) => new URL(url).host === call.url.host)
+    return vendor ? moderated(vendor, call) : json({}, 404)
+  })
+  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['openai', 'mistral'], ...options })
+  const ask = async (model: string, input: unknown, headers: Record<string, string> = {}) => {
+    const response = await world.post('/v1/moderations', { model, input }, { headers })
+    const warned = response.headers.get('x-signalbox-warning')?.split(', ') ?? []
+    return { status: response.status, warned, body: (await response.json()) as Answer & Refusal, response }
+  }
+  return { world, up, ask }
+}
+
+export interface Answer {
+  id: string
+  model: string
+  results: Array<{
+    flagged: boolean
+    categories: Record<string, boolean>
+    category_scores: Record<string, number>
+    category_applied_input_types: Record<string, string[]>
+  }>
+}
+
+interface Refusal {
+  error: { message: string; param?: string }
+}
