@@ -65,6 +65,23 @@ test('a request in Cohere’s second form is passed through to Cohere, byte for 
   assert.is(up.calls[0]?.url.href, 'https://api.cohere.com/v2/rerank')
 })
 
+test('a request in Cohere’s second form with what only other forms have is written anew', async () => {
+  for (const [more, answered] of [
+    [{ return_documents: false }, undefined],
+    [{ return_documents: true }, { text: 'a red fruit' }],
+    [{ rank_fields: ['text'] }, undefined],
+    [{ truncation: true, max_chunks_per_doc: 3 }, undefined],
+    [{ documents: [{ text: 'a red fruit' }, 'a tree'] }, undefined],
+  ] as Array<[JsonObject, unknown]>) {
+    const { ask, up } = await openVendor('cohere')
+    const response = await ask('/v2/rerank', { ...plain, ...more })
+    assert.is(response.status, 200, await response.clone().text())
+    assert.equal(JSON.parse(up.calls[0]?.body ?? ''), asked.cohere)
+    const { results } = (await response.json()) as { results: JsonObject[] }
+    assert.equal(results[0]?.document, answered)
+  }
+})
+
 test('options of a vendor reach it, and servers of users get whatever clients send', async () => {
   const cases: Array<[VendorName, JsonObject, JsonObject]> = [
     ['cohere', { max_tokens_per_doc: 99, priority: 3 }, { max_tokens_per_doc: 99, priority: 3 }],
