@@ -1,6 +1,6 @@
 import type { LimitScope, LimitState, LimitUnit, LimitWindow, UsageLimits } from '../types/limits.ts'
 import { minus, type OutputWanted, plus, toNano, toUsd, type WholeAmounts, withOutput } from './amounts.ts'
-import { type Book, COUNTED, type InstanceEntry, type MinuteSlot, usedAt } from './book.ts'
+import { type Book, COUNTED, type MinuteSlot, usedAt } from './book.ts'
 import { type Minute, WINDOWS, windowEndText, windowStarts } from './windows.ts'
 
 /** Whose account it is. */
@@ -59,18 +59,20 @@ export function rulesOf(limits: UsageLimits): readonly SingleLimit[] {
 interface Tally {
   used: number
   unsettled: number
-  /** What is pending included. */
   reserved: number
+  /** The part of `reserved` and `unsettled` that may be freed at once. */
   pending: number
 }
 
 /** An account as one instance sees it. */
 export interface AccountView {
   book: Book
-  isLost(id: string, entry: InstanceEntry): boolean
+  isLost(id: string): boolean
+  /** May an instance that is lost be alive, as the clocks of two instances may differ? */
+  mayLive(id: string): boolean
 }
 
-function tallyOf({ book, isLost }: AccountView, { windowAt, unitAt }: SingleLimit): Tally {
+function tallyOf({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: SingleLimit): Tally {
   const tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
   const start = windowStarts(book.minute)[windowAt] ?? 0
   if (unitAt >= 0) {
@@ -80,15 +82,16 @@ function tallyOf({ book, isLost }: AccountView, { windowAt, unitAt }: SingleLimi
   for (const [id, entry] of book.entries) {
     const { parallel, held, pendingParallel, pending, lostAs } = entry
     if (lostAs !== 'open' || (parallel === 0 && held.length === 0)) continue
-    const isHeld = !isLost(id, entry)
+    const isHeld = !isLost(id)
     if (unitAt < 0) {
       if (!isHeld) continue
       tally.reserved = plus(tally.reserved, parallel)
       tally.pending = plus(tally.pending, pendingParallel)
-    } else if (isHeld) {
-      tally.reserved = plus(tally.reserved, sumOf(held, start, unitAt))
-      tally.pending = plus(tally.pending, sumOf(pending, start, unitAt))
-    } else tally.unsettled = plus(tally.unsettled, sumOf(held, start, unitAt))
+    } else {
+      const by = isHeld ? 'reserved' : 'unsettled'
+      tally[by] = plus(tally[by], sumOf(held, start, unitAt))
+      if (isHeld || mayLive(id)) tally.pending = plus(tally.pending, sumOf(pending, start, unitAt))
+    }
   }
   return tally
 }
@@ -163,12 +166,13 @@ export function decide(asked: HoldRequest, view: AccountView): Decision {
   rules.forEach((rule, at) => {
     const tally = tallies[at]
     if (!tally || !counts(rule)) return
-    const why = whyNot(rule, tally, wanted[rule.unit])
-    if (!why) return
-    if (why !== 'blocked') isBlocked = false
+    const amount = wanted[rule.unit]
+    const free = rule.most - goneOf(tally)
+    if (amount === 0 || amount <= free) return
+    if (amount > free + tally.pending) isBlocked = false
     const found: LimitRefusal = {
       kind: 'refused',
-      why: why === 'blocked' ? 'held' : why,
+      why: whyNot(rule, tally, amount),
       limit: stateOf(asked.name, rule, tally, minute),
     }
     refusal = refusal ? harder(refusal, found) : found
@@ -195,15 +199,8 @@ function outputThatFits({ unit, most }: SingleLimit, tally: Tally, fixed: WholeA
   return tokens
 }
 
-/** Why a limit does not allow an amount; `undefined` when it does. What costs nothing always fits. */
-function whyNot(
-  { unit, most }: SingleLimit,
-  tally: Tally,
-  amount: number,
-): LimitRefusal['why'] | 'blocked' | undefined {
-  const free = most - goneOf(tally)
-  if (amount === 0 || amount <= free) return undefined
-  if (amount <= free + tally.pending) return 'blocked'
+/** Why a limit does not allow an amount that does not fit. */
+function whyNot({ unit, most }: SingleLimit, tally: Tally, amount: number): LimitRefusal['why'] {
   const left = most - tally.used - tally.unsettled
   if (unit === 'parallel') return amount > most ? 'too-large' : 'held'
   if (left <= 0) return 'used-up'

@@ -3,7 +3,7 @@ import type { LimitState } from '../types/limits.ts'
 import { minus, NOTHING, type WholeAmounts } from './amounts.ts'
 import { type Book, count, holdsNothing, type InstanceEntry, rolled, slotOf, withoutSlot, withSlot } from './book.ts'
 import { type AccountView, decide, type HoldRequest, type LimitRefusal } from './decide.ts'
-import { type Observation, tidied } from './lost.ts'
+import { LOST_MS, type Observation, tidied } from './lost.ts'
 import { type Minute, minuteOf } from './windows.ts'
 
 /** What an account holds for one reservation. */
@@ -95,7 +95,11 @@ export class Draft {
     if (before?.lostAs === 'spent') for (const slot of before.held) count(used, minute, slot, -1) // it was not lost after all
     entries.set(instance, own)
     this.book = { minute, used, gone, entries }
-    this.view = { book: this.book, isLost: (id) => observation.isLost(id, now) }
+    this.view = {
+      book: this.book,
+      isLost: (id) => observation.isLost(id, now),
+      mayLive: (id) => observation.watchedFor(id, now) < LOST_MS,
+    }
     this.#own = own
     this.#instance = instance
     this.#generation = generation
@@ -128,8 +132,7 @@ export class Draft {
     book.minute = minuteOf(this.#now)
     book.used.fill(0)
     book.gone = []
-    for (const [id, entry] of book.entries)
-      if (entry.lostAs !== 'open' || view.isLost(id, entry)) book.entries.delete(id)
+    for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)
     this.isChanged = true
   }
 
@@ -138,7 +141,7 @@ export class Draft {
     const { book, view } = this
     const ended = [...book.gone]
     for (const [id, entry] of book.entries) {
-      if (entry.lostAs !== 'open' || holdsNothing(entry) || !view.isLost(id, entry)) continue
+      if (entry.lostAs !== 'open' || holdsNothing(entry) || !view.isLost(id)) continue
       ended.push(...entry.held)
       book.entries.set(id, { ...entry, lostAs: as })
       this.isChanged = true

@@ -5,11 +5,13 @@ import { type Minute, windowStart, windowStarts } from './windows.ts'
 export const LOST_MS = 45_000
 /** An instance that is away for so long will not come back, in ms. */
 const GONE_MS = 3_600_000
-/** How long the entry of an instance that holds nothing is kept at least, in ms, for a write whose answer it still waits for. */
+/** So many entries of instances that are gone are kept, in case they come back after all; what older ones held is added up. */
+const MAX_GONE = 32
+/** How long the entry of an instance that holds nothing is kept, in ms, for a write whose answer it still waits for. */
 const IDLE_MS = 600_000
 /** The same while there are more than `MANY_IDLE` of them, as where each request may have an instance of its own. */
 const MANY_IDLE_MS = 60_000
-const MANY_IDLE = 64
+const MANY_IDLE = 16
 /** The slots of instances that are gone are merged when there are more. */
 const MANY_SLOTS = 40
 
@@ -20,6 +22,8 @@ export interface Observation {
   isLost(id: string, now: number): boolean
   /** How long the entry of an instance has stood still, in ms; 0 for this instance. */
   stillFor(id: string, now: number): number
+  /** The same, as far as this instance has seen it itself. */
+  watchedFor(id: string, now: number): number
 }
 
 /**
@@ -27,25 +31,23 @@ export interface Observation {
  * observer counts.
  */
 export function createObservation(self: string): Observation {
-  let seen = new Map<string, { sequence: number; since: number }>()
-  const stillFor = (id: string, now: number) => {
-    const since = id === self ? undefined : seen.get(id)?.since
-    return since === undefined ? 0 : now - since
-  }
+  let seen = new Map<string, { sequence: number; since: number; seenAt: number }>()
+  const ageOf = (id: string, now: number, from: 'since' | 'seenAt') => now - (seen.get(id)?.[from] ?? now)
   return {
     saw({ entries }, now) {
       const next: typeof seen = new Map()
       for (const [id, { sequence, beat }] of entries) {
         if (id === self) continue
         const before = seen.get(id)
-        if (!before) next.set(id, { sequence, since: Math.min(now, beat * 1_000) })
-        else if (before.sequence === sequence) next.set(id, { sequence, since: Math.min(now, before.since) })
-        else next.set(id, { sequence, since: now })
+        if (!before) next.set(id, { sequence, since: Math.min(now, beat * 1_000), seenAt: now })
+        else if (before.sequence !== sequence) next.set(id, { sequence, since: now, seenAt: now })
+        else next.set(id, { sequence, since: Math.min(now, before.since), seenAt: Math.min(now, before.seenAt) })
       }
       seen = next
     },
-    stillFor,
-    isLost: (id, now) => stillFor(id, now) >= LOST_MS,
+    isLost: (id, now) => ageOf(id, now, 'since') >= LOST_MS,
+    stillFor: (id, now) => ageOf(id, now, 'since'),
+    watchedFor: (id, now) => ageOf(id, now, 'seenAt'),
   }
 }
 
@@ -57,18 +59,22 @@ export function tidied(
 ): { entries: Map<string, InstanceEntry>; gone: readonly MinuteSlot[] } {
   const kept = new Map(entries)
   if (entries.size < 2) return { entries: kept, gone }
+  const isOver = (id: string, ms: number) =>
+    observation.stillFor(id, now) >= ms && observation.watchedFor(id, now) >= LOST_MS
+  const lost: Array<[string, InstanceEntry]> = []
   let idle = 0
-  for (const entry of entries.values()) if (holdsNothing(entry)) idle++
-  let slots = gone
   for (const [id, entry] of entries) {
-    const age = observation.stillFor(id, now)
-    if (holdsNothing(entry)) {
-      if (age >= (idle > MANY_IDLE ? MANY_IDLE_MS : IDLE_MS)) kept.delete(id)
-    } else if (age >= GONE_MS) {
-      kept.delete(id)
-      if (entry.lostAs !== 'open') continue
-      for (const [made, ...amounts] of entry.held) slots = withSlot(slots, [windowStart('day', made), ...amounts])
-    }
+    if (entry.lostAs !== 'open') {
+      if (isOver(id, GONE_MS)) kept.delete(id)
+    } else if (!holdsNothing(entry)) {
+      if (observation.stillFor(id, now) >= GONE_MS) lost.push([id, entry])
+    } else if (++idle > MANY_IDLE ? observation.stillFor(id, now) >= MANY_IDLE_MS : isOver(id, IDLE_MS)) kept.delete(id)
+  }
+  if (lost.length <= MAX_GONE) return { entries: kept, gone }
+  let slots = gone
+  for (const [id, { held }] of lost) {
+    kept.delete(id)
+    for (const [made, ...amounts] of held) slots = withSlot(slots, [windowStart('day', made), ...amounts])
   }
   return { entries: kept, gone: slots.length > MANY_SLOTS ? merged(slots, minute) : slots }
 }

@@ -1,0 +1,19 @@
+import fc from 'fast-check'
+import { isCi } from '../support/ci.ts'
+import { suite } from '../support/suite.ts'
+import { histories, live } from './support/history.ts'
+
+const test = suite('random histories of limits')
+
+const HISTORIES = isCi ? 20_000 : 1_000
+
+/*
+ * Three instances on one storage, requests at once under up to three limited scopes, output that takes what fits, extensions, settlements in
+ * parts, overruns, crashes, pauses, clocks that jump, window edges, resets, changed limits, and calls of the storage that fail before or after they
+ * were made, or are made later. `live` compares all counters with a model that adds everything up afresh.
+ */
+test(
+  'never more than allowed, nothing refused that fits, all counters add up, nothing held by nobody',
+  { timeoutMs: 1_200_000 },
+  () => fc.assert(fc.asyncProperty(histories, live), { numRuns: HISTORIES }),
+)

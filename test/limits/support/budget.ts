@@ -1,0 +1,119 @@
+import { createLedger, type Ledger } from '../../../src/limits/ledger.ts'
+import { platformClock, startIdleTimer, turnEnd } from '../../../src/platform.ts'
+import { timedStorage } from '../../../src/store/storage-access.ts'
+import { openStore } from '../../services/open-store.ts'
+import { type Child, childProgram } from '../../storage/support/children.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+/** What all processes together may spend, in requests. */
+export const BUDGET = 1_000
+/** Requests at once in each process. */
+export const LANES = 8
+export const SHARED = { scope: 'key', id: 'shared' } as const
+
+const PROCESSES = 4
+/** The first process is killed once it has let so many through. */
+const KILLED_AFTER = 60
+
+/** Declares the tests of one budget that four processes share in a store. `create` makes an empty one; `end` is called at last. */
+export function sharedBudgetConformance(
+  store: string,
+  { create, end }: { create(): Promise<{ place: string; remove(): Promise<void> }>; end?(): Promise<void> },
+): void {
+  const test = suite<{ program?: Awaited<ReturnType<typeof childProgram>> }>(`a budget of ${BUDGET} on ${store}`, {})
+  const slowly = { timeoutMs: 180_000 }
+
+  test.before(slowly, async (context) => {
+    context.program = await childProgram(new URL('./spender.ts', import.meta.url))
+  })
+  test.after(async ({ program }) => {
+    await program?.remove()
+    await end?.()
+  })
+
+  test(`of ${PROCESSES} processes exactly ${BUDGET} requests pass`, slowly, async ({ program }) => {
+    const { place, remove } = await create()
+    try {
+      const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child) // `before` made it
+      await Promise.all(children.map((child) => child.said('ready')))
+      for (const child of children) child.go()
+      const passed = (await Promise.all(children.map(passedOf))).reduce((a, b) => a + b)
+      assert.is(passed, BUDGET)
+      assert.equal(await countersIn(place), { used: BUDGET, reserved: 0, unsettled: 0, remaining: 0 })
+    } finally {
+      await remove()
+    }
+  })
+
+  test(
+    'while one is killed, what it let through and what it held are counted, and no more passes',
+    slowly,
+    async ({ program }) => {
+      const { place, remove } = await create()
+      try {
+        const children = Array.from({ length: PROCESSES }, () => program?.start(place) as Child)
+        await Promise.all(children.map((child) => child.said('ready')))
+        for (const child of children) child.go()
+        const [killed, ...others] = children
+        await killed?.saidLines(KILLED_AFTER)
+        killed?.kill('SIGKILL')
+        const byKilled = ((await killed?.ended()) ?? []).filter(isPassed).length
+        const byOthers = (await Promise.all(others.map(passedOf))).reduce((a, b) => a + b)
+        const { used, reserved, unsettled, remaining } = await countersIn(place, { later: 61_000 })
+        assert.equal({ reserved, remaining, all: used + unsettled }, { reserved: 0, remaining: 0, all: BUDGET })
+        const unheard = BUDGET - byKilled - byOthers // was reserved, but not let through any more
+        assert.ok(unheard >= 0 && unheard <= unsettled, `${byKilled} + ${byOthers} passed, ${unsettled} are unsettled`)
+        assert.ok(unsettled <= 2 * LANES, `${unsettled} are unsettled of ${LANES} at once and as many not written yet`)
+        await withLedger(place, { later: 61_000 }, (ledger) => ledger.settleLost(SHARED, 'unspent'))
+        assert.equal(await countersIn(place), { used, reserved: 0, unsettled: 0, remaining: unsettled })
+      } finally {
+        await remove()
+      }
+    },
+  )
+}
+
+const isPassed = (line: string) => line === 'passed'
+
+async function passedOf(child: Child): Promise<number> {
+  const lines = await child.ended()
+  assert.is(lines.at(-1), 'done')
+  assert.equal(
+    lines.filter((line) => line.startsWith('failed')),
+    [],
+  )
+  return lines.filter(isPassed).length
+}
+
+/** The counters as a process sees them that starts now, or whose clock is `later` by so much, in ms. */
+async function countersIn(place: string, { later = 0 } = {}) {
+  const states = await withLedger(place, { later }, (ledger) =>
+    ledger.state({ ...SHARED, limits: { requests: { total: BUDGET } } }),
+  )
+  const [{ used, reserved, unsettled, remaining } = { used: 0, reserved: 0, unsettled: 0, remaining: 0 }] = states
+  return { used, reserved, unsettled, remaining }
+}
+
+async function withLedger<T>(
+  place: string,
+  { later }: { later: number },
+  work: (ledger: Ledger) => Promise<T>,
+): Promise<T> {
+  const { storage, end } = await openStore(place)
+  const clock = { ...platformClock, now: () => Date.now() + later }
+  const ledger = createLedger({
+    storage: timedStorage(storage, clock),
+    clock,
+    random: Math.random,
+    startTimer: startIdleTimer,
+    turnEnd,
+    onError: (error) => assert.unreachable(String(error)),
+  })
+  try {
+    return await work(ledger)
+  } finally {
+    await ledger.close()
+    await storage.close?.()
+    await end()
+  }
+}

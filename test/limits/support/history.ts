@@ -1,0 +1,394 @@
+import fc from 'fast-check'
+import { assertNever } from '../../../src/lib/assert-never.ts'
+import type { LimitedScope, LimitRefusal } from '../../../src/limits/ledger.ts'
+import type { UsageLimits } from '../../../src/types/limits.ts'
+import { createRandom } from '../../support/random.ts'
+import { assert } from '../../support/suite.ts'
+import { type HeldByModel, Model, minuteIn, nameOf, UNITS, type Whole, wholeOf } from './model.ts'
+import { type Instance, World } from './world.ts'
+
+interface Ask {
+  by: number
+  key: number
+  amounts: Whole
+  output: number | undefined
+  /** One bit for each account. */
+  scopes: number
+}
+
+/** What happens next; `pick` chooses among what is there. */
+type Step =
+  | { do: 'requests'; asks: Ask[]; crash: number | undefined }
+  | { do: 'settle'; picks: number[]; share: number; isPart: boolean }
+  | { do: 'extend'; pick: number; amounts: Whole }
+  | { do: 'overrun'; pick: number; by: number }
+  | { do: 'pass'; ms: number }
+  | { do: 'jump'; by: number; ms: number }
+  | { do: 'pause'; by: number }
+  | { do: 'reset'; account: number }
+  | { do: 'settle lost'; account: number; as: 'spent' | 'unspent' }
+  | { do: 'limits'; account: number; to: UsageLimits }
+
+export interface History {
+  seed: number
+  /** How many of the storage's calls fail. */
+  faults: number
+  limits: UsageLimits[]
+  steps: Step[]
+}
+
+const ACCOUNTS = [
+  { scope: 'key', id: 'one' },
+  { scope: 'key', id: 'two' },
+  { scope: 'group', id: 'team' },
+  { scope: 'gateway', id: '' },
+] as const
+const INSTANCES = 3
+/** US dollars of one token of output. */
+const PRICE = 0.001
+/** So many tokens of output at least. */
+const LEAST = 4
+
+const index = fc.nat({ max: 11 })
+const amounts = fc.record({
+  requests: fc.constantFrom(0, 1),
+  parallel: fc.constantFrom(0, 1),
+  tokens: fc.nat(12),
+  usd: fc.nat(12),
+})
+const some = (most: number) => fc.option(fc.integer({ min: 1, max: most }), { nil: undefined })
+const dollars = (most: number) => some(most).map((value) => (value === undefined ? undefined : value / 1_000))
+const plain = (value: UsageLimits): UsageLimits => JSON.parse(JSON.stringify(value))
+
+const limits: fc.Arbitrary<UsageLimits> = fc
+  .record({
+    requests: fc.record({ minute: fc.constant(1_000_000), hour: some(9), total: some(30) }),
+    tokens: fc.record({ minute: some(30), day: some(60), week: some(90) }),
+    usd: fc.record({ hour: dollars(40), month: dollars(90), total: dollars(120) }),
+    parallel: some(5),
+  })
+  .map((value) => plain(value as UsageLimits)) // without the members that are `undefined`
+
+const requests = fc.record({
+  do: fc.constant('requests' as const),
+  asks: fc.array(
+    fc.record({
+      by: index,
+      key: fc.nat(1),
+      amounts,
+      output: fc.option(fc.integer({ min: 1, max: 20 }), { nil: undefined }),
+      scopes: fc.nat(7),
+    }),
+    { minLength: 1, maxLength: 5 },
+  ),
+  crash: fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: index }),
+})
+const settle = fc.record({
+  do: fc.constant('settle' as const),
+  picks: fc.array(fc.nat(30), { minLength: 1, maxLength: 4 }),
+  share: fc.double({ min: 0, max: 1, noNaN: true }),
+  isPart: fc.boolean(),
+})
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 10, arbitrary: requests },
+  { weight: 7, arbitrary: settle },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('extend' as const), pick: fc.nat(30), amounts }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('overrun' as const), pick: fc.nat(30), by: fc.nat(30) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(10, 7_000, 59_000, 61_000) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('jump' as const),
+      by: index,
+      ms: fc.constantFrom(
+        -90_000,
+        20_000,
+        600_000,
+        -3_700_000,
+        3_700_000,
+        86_400_000,
+        -86_400_000,
+        7 * 86_400_000,
+        31 * 86_400_000,
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('pause' as const), by: index }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('reset' as const), account: fc.nat(3) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('settle lost' as const),
+      account: fc.nat(3),
+      as: fc.constantFrom('spent' as const, 'unspent' as const),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('limits' as const), account: fc.nat(3), to: limits }) },
+)
+
+export const histories: fc.Arbitrary<History> = fc.record({
+  seed: fc.nat(),
+  faults: fc.constantFrom(0, 0, 0.1, 0.3),
+  limits: fc.array(limits, { minLength: ACCOUNTS.length, maxLength: ACCOUNTS.length }),
+  steps: fc.array(step, { minLength: 1, maxLength: 25 }),
+})
+
+/** Lives through a history and checks it at every step. */
+export const live = (history: History): Promise<void> => new Run(history).all()
+
+class Run {
+  readonly #history: History
+  readonly #world: World
+  readonly #model = new Model()
+  readonly #instances: Instance[]
+  readonly #scopes: LimitedScope[]
+  /** An instance may be taken for lost while it is not, since clocks have jumped or it has paused: more than `parallel` may be under way. */
+  #isParallelLoose = false
+  /** Accounts that may hold what an instance was granted when it crashed, and never heard of. */
+  readonly #more = new Set<string>()
+  /** Accounts whose counters began anew while an instance paused: they lack what it holds until it goes on. */
+  readonly #less = new Set<string>()
+
+  constructor(history: History) {
+    this.#history = history
+    this.#world = new World(createRandom(history.seed))
+    this.#instances = Array.from({ length: INSTANCES }, () => this.#world.start())
+    this.#scopes = ACCOUNTS.map((account, at) => ({ ...account, limits: history.limits[at] ?? {} }))
+  }
+
+  async all(): Promise<void> {
+    for (const step of this.#history.steps) {
+      await this.#step(step)
+      await this.#check()
+    }
+    for (const instance of this.#instances) if (instance.isFrozen) await this.#goOn(instance)
+    for (const held of this.#model.held) this.#settle(held, { share: 1 })
+    await this.#check()
+    for (const { reserved, unsettled, account, unit } of this.#model.limits(this.#scopes, new Map()))
+      assert.is(reserved + (this.#hasCrashes ? 0 : unsettled), 0, `${unit} of ${account} are held by nobody`)
+    for (const { ledger } of this.#instances) await ledger.close()
+  }
+
+  #hasCrashes = false
+  /** The storage has failed a request, which may have been written nevertheless: others may be refused because of it, until that is mended. */
+  #wasAway = false
+
+  async #step(step: Step): Promise<void> {
+    switch (step.do) {
+      case 'requests':
+        return this.#requests(step)
+      case 'settle':
+        this.#world.faults = this.#history.faults
+        for (const pick of step.picks) this.#settle(this.#pick(pick), step)
+        return
+      case 'overrun':
+        return this.#settle(this.#pick(step.pick), { share: 1, more: step.by })
+      case 'extend': {
+        const held = this.#pick(step.pick)
+        return held && this.#extend(held, step.amounts)
+      }
+      case 'pass':
+        return this.#world.pass(step.ms)
+      case 'jump':
+        this.#isParallelLoose = true
+        this.#instance(step.by).offset += step.ms
+        return
+      case 'pause': {
+        this.#isParallelLoose = true
+        const instance = this.#instance(step.by)
+        if (instance.isFrozen) return this.#goOn(instance)
+        instance.isFrozen = true
+        return
+      }
+      case 'reset': {
+        const scope = this.#scope(step.account)
+        await this.#watch(scope)
+        await this.#anyone().ledger.reset(scope)
+        this.#model.reset(nameOf(scope))
+        this.#more.delete(nameOf(scope))
+        if (this.#isPaused()) this.#less.add(nameOf(scope))
+        return
+      }
+      case 'settle lost': {
+        const scope = this.#scope(step.account)
+        await this.#watch(scope)
+        await this.#anyone().ledger.settleLost(scope, step.as)
+        this.#model.settleLost(nameOf(scope), step.as)
+        if (step.as === 'unspent') this.#more.delete(nameOf(scope))
+        if (step.as === 'unspent' && this.#isPaused()) this.#less.add(nameOf(scope))
+        return
+      }
+      case 'limits':
+        this.#scopes[step.account] = { ...this.#scope(step.account), limits: step.to }
+        return
+      default:
+        assertNever(step)
+    }
+  }
+
+  /** Several at once, at any instances, of which one may crash meanwhile. Who is refused must not fit in the end either: nothing is freed. */
+  async #requests({ asks, crash }: Extract<Step, { do: 'requests' }>): Promise<void> {
+    this.#world.faults = this.#history.faults
+    this.#wasAway = false
+    const refused: Array<() => Promise<void>> = []
+    const failed: unknown[] = []
+    const crashing = crash === undefined ? undefined : this.#instance(crash)
+    const work = asks.map(async (ask) => {
+      const instance = this.#instance(ask.by)
+      if (instance.isFrozen) return
+      const scopes = [this.#scope(ask.key), this.#scope(2), this.#scope(3)].filter((_, at) => ask.scopes & (1 << at))
+      if (instance === crashing) for (const scope of scopes) this.#more.add(nameOf(scope))
+      const check = await this.#request(instance, scopes, ask).catch((error: unknown) => void failed.push(error))
+      if (check) refused.push(check)
+    })
+    if (crash !== undefined) {
+      for (let hops = this.#history.seed % 40; hops > 0; hops--) await undefined
+      this.#crash(crash)
+    }
+    await this.#world.pass(5_000) // for those that wait for others
+    await this.#world.recover()
+    await Promise.all(work.filter((_, at) => this.#instance(asks[at]?.by ?? 0) !== this.#instance(crash ?? -1)))
+    if (failed.length > 0) throw failed[0]
+    if (!this.#wasAway) for (const check of refused) await check()
+  }
+
+  /** Returns how to check a refusal. */
+  async #request(instance: Instance, scopes: LimitedScope[], { amounts, output }: Ask) {
+    const fixed = { ...amounts, usd: amounts.usd / 1_000 }
+    const wanted = { tokens: output ?? 0, least: Math.min(output ?? 0, LEAST), usdPerToken: PRICE }
+    const outcome = await instance.ledger
+      .reserve(scopes, output === undefined ? { fixed } : { fixed, output: wanted })
+      .catch(() => undefined)
+    if (!outcome) {
+      this.#wasAway = true
+      return undefined
+    }
+    const tokens = outcome.kind === 'refused' ? wanted.least : (outcome.outputTokens ?? 0)
+    const whole = wholeOf({ ...fixed, tokens: fixed.tokens + tokens, usd: fixed.usd + tokens * PRICE })
+    if (outcome.kind === 'refused') return () => this.#checkRefused(instance, scopes, whole, outcome)
+    const { minutes } = this.#model.granted(instance, scopes, outcome, whole)
+    this.#checkAllowed(scopes, minutes, whole)
+    return undefined
+  }
+
+  /** Never more than allowed. */
+  #checkAllowed(scopes: readonly LimitedScope[], minutes: ReadonlyMap<string, number>, added: Whole): void {
+    for (const { account, unit, window, most, ...sums } of this.#model.limits(scopes, minutes, { exactly: true })) {
+      if (added[unit] === 0 || this.#less.has(account) || (unit === 'parallel' && this.#isParallelLoose)) continue
+      const sum = sums.used + sums.reserved + sums.unsettled
+      assert.ok(sum <= most, `${sum} ${unit} of ${account} by the ${window} where ${most} are allowed`)
+    }
+  }
+
+  /** Nothing that fits is refused. When the window of the refusal has ended since, there is nothing to check. */
+  async #checkRefused(instance: Instance, scopes: LimitedScope[], amounts: Whole, refusal: LimitRefusal) {
+    const isSure = scopes.every((scope) => !this.#more.has(nameOf(scope)))
+    if (instance.hasCrashed || !isSure || (refusal.limit.unit === 'parallel' && this.#isParallelLoose)) return
+    const states = (await Promise.all(scopes.map((scope) => instance.ledger.state(scope)))).flat()
+    const { scope, unit, window, resetsAt } = refusal.limit
+    const now = states.find((state) => state.scope === scope && state.unit === unit && state.window === window)
+    if (now?.resetsAt !== resetsAt) return
+    const minutes = new Map(scopes.map((scope) => [nameOf(scope), minuteIn(states, scope)]))
+    const isTight = [...this.#model.limits(scopes, minutes)].some(
+      ({ unit, most, used, reserved, unsettled }) =>
+        amounts[unit] > 0 && used + reserved + unsettled + amounts[unit] > most,
+    )
+    if (!isTight && unit === 'parallel' && this.#hasCrashes) return // held by an instance that is not known to be lost yet
+    assert.ok(isTight, `refused though it fits: ${JSON.stringify({ amounts, refusal })}`)
+  }
+
+  async #extend(held: HeldByModel, amounts: Whole): Promise<void> {
+    this.#world.faults = this.#history.faults
+    const by = { tokens: amounts.tokens, usd: amounts.usd / 1_000 }
+    const work = held.reservation.extend(by).then(
+      (refusal) => refusal ?? 'extended',
+      () => 'away',
+    )
+    await this.#world.pass(5_000)
+    await this.#world.recover()
+    if ((await work) !== 'extended') return
+    const added = wholeOf({ tokens: held.open.has('tokens') ? by.tokens : 0, usd: held.open.has('usd') ? by.usd : 0 })
+    for (const unit of UNITS) held.reserved[unit] += added[unit]
+    const states = (await Promise.all(held.scopes.map((scope) => held.instance.ledger.state(scope)))).flat()
+    const minutes = new Map(held.scopes.map((scope) => [nameOf(scope), minuteIn(states, scope)]))
+    const isCurrent = held.scopes.every((scope) => minutes.get(nameOf(scope)) === held.minutes.get(nameOf(scope)))
+    const limits = held.scopes.map((scope) => this.#scopes.find((one) => nameOf(one) === nameOf(scope)) ?? scope)
+    if (isCurrent && limits.every((scope) => held.scopes.includes(scope)))
+      this.#checkAllowed(held.scopes, minutes, added)
+  }
+
+  /** Settles all or a part of a reservation with a share of what it holds, or with more tokens. */
+  #settle(
+    held: HeldByModel | undefined,
+    { share, isPart = false, more = 0 }: { share: number; isPart?: boolean; more?: number },
+  ): void {
+    if (!held || held.isLost) return
+    const units = isPart ? (['tokens', 'usd'] as const) : UNITS
+    for (const unit of units) {
+      if (!held.open.delete(unit)) continue
+      const grain = unit === 'usd' ? 1_000_000 : 1 // of nano-dollars: the ledger gets them as US dollars
+      held.spent[unit] = Math.floor((held.reserved[unit] * share) / grain) * grain
+    }
+    if (more > 0 && held.spent.tokens > 0) held.spent.tokens += more
+    const { requests, tokens, usd } = held.spent
+    held.reservation.settle({ requests, tokens, usd: usd / 1e9 }, isPart ? units : undefined)
+  }
+
+  #crash(by: number): void {
+    const instance = this.#instance(by)
+    this.#hasCrashes = true
+    this.#world.crash(instance)
+    for (const held of this.#model.held) if (held.instance === instance && held.open.size > 0) held.isLost = true
+    this.#instances[this.#instances.indexOf(instance)] = this.#world.start()
+  }
+
+  async #goOn(instance: Instance): Promise<void> {
+    instance.isFrozen = false
+    await this.#world.pass(16_000) // so that it shows that it lives
+    await this.#world.recover()
+    if (!this.#isPaused()) this.#less.clear()
+  }
+
+  /** Watches an account for so long that all instances that are lost are known to be. */
+  async #watch(scope: LimitedScope): Promise<void> {
+    await this.#world.recover()
+    await this.#anyone().ledger.state(scope)
+    await this.#world.pass(61_000)
+  }
+
+  /** The counters are what the model has, as each instance sees them. */
+  async #check(): Promise<void> {
+    await this.#world.recover()
+    for (const { ledger } of this.#instances)
+      for (const scope of this.#scopes) {
+        const account = nameOf(scope)
+        if (this.#less.has(account)) continue
+        const states = await ledger.state(scope)
+        const expected = [...this.#model.limits([scope], new Map([[account, minuteIn(states, scope)]]))]
+        assert.is(states.length, expected.length)
+        states.forEach((state, at) => {
+          const sums = expected[at]
+          if (!sums || sums.unit === 'parallel') return
+          const { unit } = sums
+          const grain = unit === 'usd' ? 1e9 : 1
+          const shown = Math.round((state.used + state.reserved + state.unsettled) * grain)
+          const counted = sums.used + sums.reserved + sums.unsettled
+          const isRight = this.#more.has(account) ? shown >= counted : shown === counted
+          assert.ok(isRight, `${shown} ${unit} of ${account} by the ${state.window} instead of ${counted}`)
+        })
+      }
+  }
+
+  #pick(at: number): HeldByModel | undefined {
+    const open = this.#model.held.filter((held) => held.open.size > 0 && !held.isLost && !held.instance.isFrozen)
+    return open[at % Math.max(1, open.length)]
+  }
+
+  #isPaused = () => this.#instances.some(({ isFrozen }) => isFrozen)
+  #instance = (at: number): Instance => this.#instances[at % INSTANCES] as Instance // there are so many
+  #scope = (at: number): LimitedScope => this.#scopes[at] as LimitedScope // one for each account
+  #anyone = () => this.#instances.find(({ isFrozen }) => !isFrozen) ?? this.#instance(0)
+}

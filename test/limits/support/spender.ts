@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { writeSync } from 'node:fs'
+import process from 'node:process'
+import { createLedger } from '../../../src/limits/ledger.ts'
+import { platformClock, startIdleTimer, turnEnd } from '../../../src/platform.ts'
+import { timedStorage } from '../../../src/store/storage-access.ts'
+import { openStore } from '../../services/open-store.ts'
+import { BUDGET, LANES, SHARED } from './budget.ts'
+
+/*
+ * A process that spends a budget which it shares with others: `spender <store>`. It says "ready", waits for a line, and says "passed" before it
+ * lets a request through, at once and unbuffered. It ends when nothing is left, or when what is left stays reserved by others for two seconds.
+ */
+
+const [place = ''] = process.argv.slice(2)
+const { storage, end } = await openStore(place)
+const ledger = createLedger({
+  storage: timedStorage(storage, platformClock),
+  clock: platformClock,
+  random: Math.random,
+  startTimer: startIdleTimer,
+  turnEnd,
+  onError: (error) => say(`failed ${error}`),
+})
+const scope = { ...SHARED, limits: { requests: { total: BUDGET } } }
+const HELD_MS = 2_000
+
+say('ready')
+await once(process.stdin.setEncoding('utf8'), 'data')
+process.stdin.destroy()
+await Promise.all(Array.from({ length: LANES }, spend))
+await ledger.close()
+await storage.close?.()
+await end()
+say('done')
+
+async function spend(): Promise<void> {
+  let heldSince: number | undefined
+  for (;;) {
+    const outcome = await ledger.reserve([scope], { fixed: { requests: 1, parallel: 1 } })
+    if (outcome.kind === 'reserved') {
+      say('passed')
+      outcome.settle({ requests: 1 })
+      heldSince = undefined
+    } else if (outcome.why === 'used-up') return
+    else {
+      heldSince ??= Date.now()
+      if (Date.now() - heldSince > HELD_MS) return
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
+
+function say(line: string): void {
+  writeSync(1, `${line}\n`)
+}

@@ -1,0 +1,134 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createLedger, type Ledger } from '../../../src/limits/ledger.ts'
+import type { Clock, Storage } from '../../../src/types.ts'
+import type { Random } from '../../support/random.ts'
+
+/** A process with a ledger, in a world that can stop it at any moment. */
+export interface Instance {
+  readonly ledger: Ledger
+  /** Its clock goes before the world's by so much, in ms. */
+  offset: number
+  /** It does nothing more, and hears nothing. */
+  hasCrashed: boolean
+  /** Its timers stand still. */
+  isFrozen: boolean
+}
+
+interface Timer {
+  owner: Instance
+  due: number
+  onTime(): void
+}
+
+/** What becomes of a call of the storage that fails. `late`: it is made some time after it has failed. */
+type Fate = 'fine' | 'refused' | 'answer lost' | 'late'
+
+/** One storage, whose calls take a random time and may fail, a clock that stands still until it is moved, and instances. */
+export class World {
+  readonly storage = memoryStorage({ clock: { now: () => this.now } })
+  readonly errors: unknown[] = []
+  now = Date.UTC(2026, 2, 18, 23, 50)
+  /** How many of the storage's calls fail, from 0 to 1. */
+  faults = 0
+  #timers = new Set<Timer>()
+  #late: Array<() => Promise<unknown>> = []
+  readonly #random: Random
+
+  constructor(random: Random) {
+    this.#random = random
+  }
+
+  start(): Instance {
+    const clock: Clock = {
+      now: () => this.now + instance.offset,
+      setTimer: (ms, onTime) => this.#setTimer(instance, ms, onTime),
+      sleep: (ms) => new Promise((resolve) => void this.#setTimer(instance, ms, resolve)),
+    }
+    const options = {
+      storage: this.#storageOf(() => instance),
+      clock,
+      random: () => this.#random.next(),
+      startTimer: (ms: number, onTime: () => void) => this.#setTimer(instance, ms, onTime),
+      turnEnd: async () => {},
+      onError: (error: unknown) => void this.errors.push(error),
+    }
+    const instance: Instance = { ledger: createLedger(options), offset: 0, hasCrashed: false, isFrozen: false }
+    return instance
+  }
+
+  crash(instance: Instance): void {
+    instance.hasCrashed = true
+    for (const timer of this.#timers) if (timer.owner === instance) this.#timers.delete(timer)
+  }
+
+  /** Moves the clock on, with all that happens meanwhile. */
+  async pass(ms: number): Promise<void> {
+    const end = this.now + ms
+    await this.rest()
+    for (;;) {
+      const [next] = [...this.#timers].filter((timer) => !timer.owner.isFrozen).sort((a, b) => a.due - b.due)
+      if (!next || next.due > end) break
+      this.now = Math.max(this.now, next.due)
+      this.#timers.delete(next)
+      next.onTime()
+      await this.rest()
+    }
+    this.now = end
+  }
+
+  /** Waits until nothing happens any more unless the clock moves. */
+  rest(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve))
+  }
+
+  /** From now on the storage works, writes that were late are made, and what waited for it is written. */
+  async recover(): Promise<void> {
+    if (this.faults === 0) return this.rest()
+    this.faults = 0
+    for (const write of this.#late.splice(0)) await write()
+    await this.pass(31_000)
+  }
+
+  #setTimer(owner: Instance, ms: number, onTime: () => void): () => void {
+    const timer = { owner, due: this.now + ms, onTime }
+    if (!owner.hasCrashed) this.#timers.add(timer)
+    return () => void this.#timers.delete(timer)
+  }
+
+  #storageOf(instance: () => Instance): Storage {
+    const { storage } = this
+    const call = async <T>(work: () => Promise<T>): Promise<T> => {
+      await this.#time(instance())
+      const fate = this.#fate()
+      if (fate === 'refused') throw lost()
+      if (fate === 'late') {
+        this.#late.push(work)
+        throw lost()
+      }
+      const result = await work()
+      await this.#time(instance())
+      if (fate === 'answer lost') throw lost()
+      return result
+    }
+    return {
+      ...storage,
+      get: (key) => call(() => storage.get(key)),
+      set: (...args) => call(() => storage.set(...args)),
+      delete: (...args) => call(() => storage.delete(...args)),
+    }
+  }
+
+  #fate(): Fate {
+    if (this.#late.length > 0 && this.#random.below(4) === 0) void this.#late.shift()?.()
+    if (this.faults === 0 || this.#random.next() >= this.faults) return 'fine'
+    return (['refused', 'answer lost', 'late'] as const)[this.#random.below(3)] ?? 'fine'
+  }
+
+  /** The way there or back; a process that has crashed goes it for ever. */
+  async #time(instance: Instance): Promise<void> {
+    for (let hops = this.#random.below(6); hops > 0; hops--) await undefined
+    if (instance.hasCrashed) await new Promise(() => {})
+  }
+}
+
+const lost = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
