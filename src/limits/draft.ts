@@ -126,13 +126,14 @@ export class Draft {
     }
   }
 
-  /** Starts all counters anew, in the windows of now. */
+  /** Starts all counters anew, in the windows of now, or of the latest reservation under way if a clock was ahead. */
   startAnew(): void {
     const { book, view } = this
-    book.minute = minuteOf(this.#now)
+    for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)
+    const made = Array.from(book.entries.values(), ({ held }) => held.map(([minute]) => minute)).flat()
+    book.minute = Math.max(minuteOf(this.#now), ...made)
     book.used.fill(0)
     book.gone = []
-    for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)
     this.isChanged = true
   }
 

@@ -266,6 +266,7 @@ class Run {
       this.#wasAway = true
       return undefined
     }
+    if (instance.hasCrashed) return undefined // it was about to hear
     const tokens = outcome.kind === 'refused' ? wanted.least : (outcome.outputTokens ?? 0)
     const whole = wholeOf({ ...fixed, tokens: fixed.tokens + tokens, usd: fixed.usd + tokens * PRICE })
     if (outcome.kind === 'refused') return () => this.#checkRefused(instance, scopes, whole, outcome)

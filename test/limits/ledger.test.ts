@@ -1,0 +1,431 @@
+import { isGatewayError } from '../../src/errors.ts'
+import type { LimitedScope, LimitRefusal, Reservation } from '../../src/limits/ledger.ts'
+import type { LimitState } from '../../src/types/limits.ts'
+import { createRandom } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+import { World } from './support/world.ts'
+
+const test = suite('the counters of limits')
+
+const open = () => {
+  const world = new World(createRandom())
+  const [a, b] = [world.start(), world.start()]
+  return { world, a, b, one: a.ledger, other: b.ledger }
+}
+const key = (limits: LimitedScope['limits'], id = 'one'): LimitedScope => ({ scope: 'key', id, limits })
+const group = (limits: LimitedScope['limits']): LimitedScope => ({ scope: 'group', id: 'team', limits })
+const gateway = (limits: LimitedScope['limits']): LimitedScope => ({ scope: 'gateway', id: '', limits })
+
+function reserved(outcome: Reservation | LimitRefusal): Reservation {
+  if (outcome.kind === 'refused') assert.unreachable(JSON.stringify(outcome))
+  return outcome as Reservation // `unreachable` throws
+}
+const whyOf = (outcome: Reservation | LimitRefusal | undefined) =>
+  outcome?.kind === 'refused' ? [outcome.why, outcome.limit.scope, outcome.limit.unit, outcome.limit.window] : undefined
+const sums = (states: readonly LimitState[]) =>
+  states.map(({ used, reserved, unsettled, remaining }) => ({ used, reserved, unsettled, remaining }))
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
+  )
+
+test('shows what is used, reserved and left, and when the window ends', async () => {
+  const { one, other } = open()
+  const scope = key({ requests: { day: 10 }, tokens: { hour: 1_000 }, usd: { month: 0.07 }, parallel: 2 })
+  const first = reserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 300, usd: 0.01 } }))
+  first.settle({ requests: 1, tokens: 120, usd: 0.003 })
+  await one.flushed()
+  reserved(await other.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 300, usd: 0.01 } }))
+  const rest = { scope: 'key', id: 'one', unsettled: 0 }
+  const states: LimitState[] = [
+    {
+      ...rest,
+      unit: 'requests',
+      window: 'day',
+      limit: 10,
+      used: 1,
+      reserved: 1,
+      remaining: 8,
+      resetsAt: '2026-03-19T00:00:00.000Z',
+    },
+    {
+      ...rest,
+      unit: 'tokens',
+      window: 'hour',
+      limit: 1_000,
+      used: 120,
+      reserved: 300,
+      remaining: 580,
+      resetsAt: '2026-03-19T00:00:00.000Z',
+    },
+    {
+      ...rest,
+      unit: 'usd',
+      window: 'month',
+      limit: 0.07,
+      used: 0.003,
+      reserved: 0.01,
+      remaining: 0.057,
+      resetsAt: '2026-04-01T00:00:00.000Z',
+    },
+    { ...rest, unit: 'parallel', window: null, limit: 2, used: 0, reserved: 1, remaining: 1, resetsAt: null },
+  ] as LimitState[]
+  assert.equal(await one.state(scope), states)
+  assert.equal(await other.state(scope), states)
+  assert.equal((await one.state(gateway({ requests: { total: 5 } })))[0], {
+    ...{ scope: 'gateway', unit: 'requests', window: 'total', limit: 5 },
+    ...{ used: 0, reserved: 0, unsettled: 0, remaining: 5, resetsAt: null },
+  })
+})
+
+test('tells apart what is used up, what is too large, and what is held by requests under way', async () => {
+  const { one } = open()
+  const scope = key({ tokens: { day: 100 } })
+  const ask = (tokens: number) => one.reserve([scope], { fixed: { tokens } })
+  assert.equal(whyOf(await ask(101)), ['too-large', 'key', 'tokens', 'day'])
+  const first = reserved(await ask(60))
+  assert.equal(whyOf(await ask(41)), ['held', 'key', 'tokens', 'day'])
+  first.settle({ tokens: 60 })
+  assert.equal(whyOf(await ask(41)), ['too-large', 'key', 'tokens', 'day'])
+  reserved(await ask(40)).settle({ tokens: 45 })
+  const refusal = await ask(1)
+  assert.equal(whyOf(refusal), ['used-up', 'key', 'tokens', 'day'])
+  assert.equal(sums(refusal.kind === 'refused' ? [refusal.limit] : []), [
+    { used: 105, reserved: 0, unsettled: 0, remaining: 0 },
+  ])
+  assert.is((await ask(0)).kind, 'reserved')
+})
+
+test('of several limits the refusal names requests, then parallel, then the one that lasts longest', async () => {
+  const { one } = open()
+  const limits = { requests: { minute: 1, day: 1 }, tokens: { total: 1 }, parallel: 1 }
+  reserved(await one.reserve([key(limits)], { fixed: { requests: 1, parallel: 1 } })).settle({ requests: 1 }, [
+    'requests',
+  ])
+  const ask = (fixed: object, scopes: LimitedScope[]) => one.reserve(scopes, { fixed }).then(whyOf)
+  assert.equal(await ask({ requests: 1, parallel: 1, tokens: 2 }, [key(limits)]), ['used-up', 'key', 'requests', 'day'])
+  assert.equal(await ask({ parallel: 1, tokens: 2 }, [key(limits)]), ['held', 'key', 'parallel', null])
+  assert.equal(await ask({ tokens: 2 }, [key(limits), group({ tokens: { day: 1 } })]), [
+    'too-large',
+    'key',
+    'tokens',
+    'total',
+  ])
+})
+
+test('reserves as much output as fits into the tightest of all limits, at least what is asked', async () => {
+  const { one } = open()
+  const scopes = [key({ tokens: { day: 5_000 } }), gateway({ usd: { total: 0.03 } })]
+  const output = { tokens: 4_096, least: 1_024, usdPerToken: 0.00001 }
+  const first = reserved(await one.reserve(scopes, { fixed: { tokens: 100, usd: 0.001 }, output }))
+  assert.is(first.outputTokens, 2_900)
+  assert.equal(
+    sums(first.limits).map(({ remaining }) => remaining),
+    [0, 2_000],
+  )
+  await one.flushed()
+  assert.equal(sums((await Promise.all(scopes.map((scope) => one.state(scope)))).flat()), [
+    { used: 0, reserved: 3_000, unsettled: 0, remaining: 2_000 },
+    { used: 0, reserved: 0.03, unsettled: 0, remaining: 0 },
+  ])
+  first.settle({ tokens: 300, usd: 0.02 })
+  assert.equal(whyOf(await one.reserve(scopes, { fixed: {}, output })), ['too-large', 'gateway', 'usd', 'total'])
+  assert.is(reserved(await one.reserve(scopes, { fixed: {}, output: { ...output, least: 1_000 } })).outputTokens, 1_000)
+})
+
+test('reserves in all scopes or in none', async () => {
+  const { one } = open()
+  const scopes = [key({ tokens: { day: 100 } }), group({ tokens: { day: 50 } }), gateway({ tokens: { day: 200 } })]
+  assert.equal(whyOf(await one.reserve(scopes, { fixed: { tokens: 60 } })), ['too-large', 'group', 'tokens', 'day'])
+  await one.flushed()
+  for (const scope of scopes) assert.is((await one.state(scope))[0]?.reserved, 0)
+})
+
+test('of two requests at once that exclude each other one passes, at whatever instances and in whatever order', async () => {
+  for (let round = 0; round < 50; round++) {
+    const { world, one, other } = open()
+    const shared = [group({ tokens: { day: 100 } }), gateway({ tokens: { day: 100 } })]
+    const work = Promise.all([
+      one.reserve([key({ tokens: { day: 80 } }, 'a'), ...shared], { fixed: { tokens: 60 } }),
+      other.reserve([key({ tokens: { day: 80 } }, 'b'), ...shared], { fixed: { tokens: 60 } }),
+      other.reserve([key({ tokens: { day: 50 } }, 'c'), ...shared], { fixed: { tokens: 60 } }), // never passes, and is in nobody's way
+    ])
+    await world.pass(5_000)
+    const kinds = (await work).map(({ kind }) => kind)
+    assert.equal([kinds.filter((kind) => kind === 'reserved').length, kinds[2]], [1, 'refused'])
+  }
+})
+
+test('settles tokens and USD before requests and parallel, each once', async () => {
+  const { one } = open()
+  const scope = key({ requests: { day: 10 }, tokens: { day: 100 }, parallel: 1 })
+  const held = reserved(await one.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 50 } }))
+  held.settle({ tokens: 20 }, ['tokens', 'usd'])
+  held.settle({ tokens: 20 }, ['tokens', 'usd'])
+  assert.equal(
+    sums(await one.state(scope)).map(({ used, reserved }) => [used, reserved]),
+    [
+      [0, 1],
+      [20, 0],
+      [0, 1],
+    ],
+  )
+  held.settle({ requests: 1, tokens: 99 })
+  held.settle({ requests: 1 })
+  assert.equal(
+    sums(await one.state(scope)).map(({ used, reserved }) => [used, reserved]),
+    [
+      [1, 0],
+      [20, 0],
+      [0, 0],
+    ],
+  )
+})
+
+test('extends a reservation, or keeps it as it was', async () => {
+  const { one } = open()
+  const scope = key({ tokens: { day: 100 } })
+  const held = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
+  assert.is(await held.extend({ tokens: 40 }), undefined)
+  assert.equal(whyOf(await held.extend({ tokens: 20 })), ['held', 'key', 'tokens', 'day'])
+  assert.is((await one.state(scope))[0]?.reserved, 90)
+  held.settle({ tokens: 70 })
+  assert.equal(sums(await one.state(scope)), [{ used: 70, reserved: 0, unsettled: 0, remaining: 30 }])
+})
+
+test('counts a settlement in the windows of its reservation, and nothing of it in later ones', async () => {
+  const { world, one } = open()
+  const scope = key({ tokens: { hour: 100, day: 100, total: 100 } })
+  const held = reserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
+  await world.pass(11 * 60_000) // past midnight
+  assert.equal(
+    sums(await one.state(scope)).map(({ reserved }) => reserved),
+    [0, 0, 80],
+  )
+  held.settle({ tokens: 30 })
+  assert.equal(
+    sums(await one.state(scope)).map(({ used }) => used),
+    [0, 0, 30],
+  )
+})
+
+test('never opens a window again when a clock goes back, and goes on when it comes to a later one', async () => {
+  const { world, a, one } = open()
+  const scope = key({ requests: { day: 1 } })
+  const ask = () => one.reserve([scope], { fixed: { requests: 1 } })
+  reserved(await ask()).settle({ requests: 1 })
+  a.offset = -2 * 86_400_000
+  assert.equal(whyOf(await ask()), ['used-up', 'key', 'requests', 'day'])
+  a.offset = 0
+  assert.equal(whyOf(await ask()), ['used-up', 'key', 'requests', 'day'])
+  await world.pass(11 * 60_000)
+  assert.is((await ask()).kind, 'reserved')
+})
+
+test('what was spent under other limits counts under changed ones', async () => {
+  const { one } = open()
+  reserved(await one.reserve([key({ requests: { day: 9 } })], { fixed: { requests: 1, tokens: 70 } })).settle({
+    requests: 1,
+    tokens: 70,
+  })
+  const changed = key({ tokens: { month: 100 } })
+  assert.equal(whyOf(await one.reserve([changed], { fixed: { tokens: 31 } })), ['too-large', 'key', 'tokens', 'month'])
+  assert.is((await one.reserve([changed], { fixed: { tokens: 30 } })).kind, 'reserved')
+})
+
+test('what a crashed instance held is unsettled within a minute, frees parallel, and is ended as spent or as unspent', async () => {
+  for (const as of ['spent', 'unspent'] as const) {
+    const { world, a, one, other } = open()
+    const scope = key({ tokens: { day: 100 }, parallel: 1 })
+    reserved(await one.reserve([scope], { fixed: { tokens: 80, parallel: 1 } }))
+    await world.pass(30_000) // it lives
+    assert.equal(
+      sums(await other.state(scope)).map(({ reserved }) => reserved),
+      [80, 1],
+    )
+    world.crash(a)
+    await world.pass(60_000)
+    assert.equal(sums(await other.state(scope)), [
+      { used: 0, reserved: 0, unsettled: 80, remaining: 20 },
+      { used: 0, reserved: 0, unsettled: 0, remaining: 1 },
+    ])
+    assert.equal(whyOf(await other.reserve([scope], { fixed: { tokens: 21 } })), ['too-large', 'key', 'tokens', 'day'])
+    await other.settleLost(scope, as)
+    const used = as === 'spent' ? 80 : 0
+    assert.equal(sums(await other.state(scope))[0], { used, reserved: 0, unsettled: 0, remaining: 100 - used })
+    assert.equal(sums(await world.start().ledger.state(scope))[0]?.used, used)
+  }
+})
+
+test('what an instance settles after it was taken for lost counts once', async () => {
+  for (const as of [undefined, 'spent', 'unspent'] as const) {
+    const { world, a, one, other } = open()
+    const scope = key({ tokens: { day: 100 } })
+    const held = reserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
+    a.isFrozen = true
+    await world.pass(60_000)
+    if (as) await other.settleLost(scope, as)
+    a.isFrozen = false
+    held.settle({ tokens: 50 })
+    await one.flushed()
+    assert.equal(sums(await other.state(scope)), [{ used: 50, reserved: 0, unsettled: 0, remaining: 50 }])
+  }
+})
+
+test('an instance that lives is not lost, however long its request takes', async () => {
+  const { world, one, other } = open()
+  const scope = key({ parallel: 1 })
+  reserved(await one.reserve([scope], { fixed: { parallel: 1 } }))
+  for (let minutes = 0; minutes < 10; minutes++) {
+    await world.pass(60_000)
+    assert.equal(whyOf(await other.reserve([scope], { fixed: { parallel: 1 } })), ['held', 'key', 'parallel', null])
+  }
+})
+
+test('a reset starts the counters anew, and requests under way stay reserved', async () => {
+  const { one, other } = open()
+  const scope = key({ tokens: { total: 100 } })
+  reserved(await one.reserve([scope], { fixed: { tokens: 50 } })).settle({ tokens: 50 })
+  const held = reserved(await one.reserve([scope], { fixed: { tokens: 30 } }))
+  await other.reset(scope)
+  assert.equal(sums(await one.state(scope)), [{ used: 0, reserved: 30, unsettled: 0, remaining: 70 }])
+  held.settle({ tokens: 10 })
+  assert.equal(sums(await one.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 90 }])
+})
+
+test('a reset repairs what a clock that was ahead has done', async () => {
+  const { a, one, other } = open()
+  const scope = key({ requests: { day: 1 } })
+  a.offset = 365 * 86_400_000
+  reserved(await one.reserve([scope], { fixed: { requests: 1 } })).settle({ requests: 1 })
+  assert.is((await other.state(scope))[0]?.resetsAt, '2027-03-19T00:00:00.000Z')
+  await other.reset(scope)
+  assert.is((await other.state(scope))[0]?.resetsAt, '2026-03-19T00:00:00.000Z')
+  assert.is((await other.reserve([scope], { fixed: { requests: 1 } })).kind, 'reserved')
+})
+
+test('a deleted account is gone, and what was under way does not bring it back', async () => {
+  const { world, one, other } = open()
+  const scope = key({ tokens: { total: 100 } })
+  const held = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
+  const elsewhere = reserved(await other.reserve([scope], { fixed: { tokens: 50 } }))
+  await one.forget(scope)
+  held.settle({ tokens: 50 })
+  elsewhere.settle({ tokens: 50 })
+  await Promise.all([one.flushed(), other.flushed()])
+  assert.equal(await world.storage.list('limits/'), [])
+})
+
+test('a damaged account is an error, not an empty one, until it is reset', async () => {
+  for (const text of ['', '{}', '{"v":1', '{"v":2,"minute":0,"used":[],"gone":[],"entries":[]}', '[]']) {
+    const { world, one } = open()
+    const scope = key({ requests: { day: 1 } })
+    await world.storage.set('limits/key/one', text)
+    assert.is(await codeOf(one.reserve([scope], { fixed: { requests: 1 } })), '500 RECORD_DAMAGED')
+    assert.is(await codeOf(one.state(scope)), '500 RECORD_DAMAGED')
+    assert.is(await codeOf(one.settleLost(scope, 'spent')), '500 RECORD_DAMAGED')
+    assert.is((await world.storage.get('limits/key/one'))?.value, text)
+    await one.reset(scope)
+    assert.is((await one.reserve([scope], { fixed: { requests: 1 } })).kind, 'reserved')
+  }
+})
+
+test('a storage that is away refuses with 503, and loses no settlement', async () => {
+  const { world, one } = open()
+  const scope = key({ tokens: { day: 100 } })
+  const held = reserved(await one.reserve([scope], { fixed: { tokens: 50 } }))
+  world.faults = 1
+  assert.is(await codeOf(one.reserve([scope], { fixed: { tokens: 1 } })), '503 STORAGE_UNAVAILABLE')
+  assert.is(await codeOf(one.state(scope)), '503 STORAGE_UNAVAILABLE')
+  held.settle({ tokens: 20 })
+  await world.pass(10_000)
+  assert.is(world.errors.length, 1)
+  await world.recover()
+  assert.equal(sums(await one.state(scope)), [{ used: 20, reserved: 0, unsettled: 0, remaining: 80 }])
+})
+
+test('close writes what waits', async () => {
+  const { one, other } = open()
+  const scope = key({ tokens: { day: 100 } })
+  const held = await Promise.all(Array.from({ length: 9 }, () => one.reserve([scope], { fixed: { tokens: 10 } })))
+  for (const one of held) reserved(one).settle({ tokens: 3 })
+  await one.close()
+  assert.equal(sums(await other.state(scope)), [{ used: 27, reserved: 0, unsettled: 0, remaining: 73 }])
+})
+
+test('waits for one write when nobody else has written, and for none where nothing is limited', async () => {
+  const { world, one } = open()
+  const calls: string[] = []
+  const { get, set } = world.storage
+  world.storage.get = (...args) => {
+    calls.push('get')
+    return get(...args)
+  }
+  world.storage.set = (...args) => {
+    calls.push('set')
+    return set(...args)
+  }
+  const scope = key({ tokens: { day: 1_000 } })
+  await one.reserve([scope], { fixed: { tokens: 1 } })
+  assert.equal(calls.splice(0), ['get', 'set'])
+  await one.reserve([scope], { fixed: { tokens: 1 } })
+  assert.equal(calls.splice(0), ['set'])
+  await Promise.all(Array.from({ length: 20 }, () => one.reserve([scope], { fixed: { tokens: 1 } })))
+  assert.equal(calls.splice(0), ['set'])
+  await one.reserve([key({}), gateway({ tokens: {} })], { fixed: { tokens: 1 } })
+  assert.equal(calls, [])
+})
+
+test('the record stays small over thousands of instances that come and go', async () => {
+  const { world } = open()
+  const scope = key({ requests: { total: 10_000 } })
+  for (let count = 0; count < 2_000; count++) {
+    const { ledger } = world.start()
+    reserved(await ledger.reserve([scope], { fixed: { requests: 1 } })).settle({ requests: 1 })
+    await ledger.close()
+    await world.pass(3_000)
+  }
+  const [record] = await world.storage.list('limits/')
+  assert.ok(Number(record?.value.length) < 3_000, `${record?.value.length} characters`)
+  assert.is((await world.start().ledger.state(scope))[0]?.used, 2_000)
+})
+
+test('what many crashed instances held is added up, and stays unsettled until it is ended', async () => {
+  const { world } = open()
+  const scope = key({ tokens: { total: 10_000, month: 10_000, minute: 10_000 } })
+  for (let count = 0; count < 200; count++) {
+    const instance = world.start()
+    reserved(await instance.ledger.reserve([scope], { fixed: { tokens: 1 } }))
+    world.crash(instance)
+    await world.pass(600_000)
+  }
+  const { ledger } = world.start()
+  assert.equal(
+    sums(await ledger.state(scope)).map(({ unsettled }) => unsettled),
+    [0, 200, 200],
+  )
+  const [record] = await world.storage.list('limits/')
+  assert.ok(Number(record?.value.length) < 4_000, `${record?.value.length} characters`)
+  await ledger.settleLost(scope, 'spent')
+  assert.equal(
+    sums(await ledger.state(scope)).map(({ used, unsettled }) => [used, unsettled]),
+    [
+      [0, 0],
+      [200, 0],
+      [200, 0],
+    ],
+  )
+})
+
+test('money adds up to the nano-dollar, and is never rounded down', async () => {
+  const { one } = open()
+  const scope = key({ usd: { day: 0.3 } })
+  for (let count = 0; count < 3; count++)
+    reserved(await one.reserve([scope], { fixed: { usd: 0.1 } })).settle({ usd: 0.1 })
+  assert.equal(sums(await one.state(scope)), [{ used: 0.3, reserved: 0, unsettled: 0, remaining: 0 }])
+  const small = key({ usd: { day: 1 } }, 'small')
+  for (let count = 0; count < 10; count++)
+    reserved(await one.reserve([small], { fixed: { usd: 1e-10 } })).settle({ usd: 1e-10 })
+  assert.is((await one.state(small))[0]?.used, 1e-8)
+})
