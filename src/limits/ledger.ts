@@ -64,6 +64,8 @@ export interface Ledger {
   forget(scope: AccountName): Promise<void>
   /** Resolves when all settlements that wait have been written, or have failed: for `waitUntil`. */
   flushed(): Promise<void>
+  /** How many accounts this process keeps in memory. */
+  readonly accountsInMemory: number
   /** Writes all settlements that wait; those that cannot be written are lost, and the failure has gone to `onError`. */
   close(): Promise<void>
 }
@@ -131,6 +133,10 @@ class StoredLedger implements Ledger {
 
   async flushed(): Promise<void> {
     await Promise.all(Array.from(this.#accounts.values(), (account) => account.flushed()))
+  }
+
+  get accountsInMemory(): number {
+    return this.#accounts.size
   }
 
   async close(): Promise<void> {

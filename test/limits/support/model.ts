@@ -27,6 +27,8 @@ export interface HeldByModel {
   readonly open: Set<LimitUnit>
   /** The units that the counters of an account no longer contain, since they began anew. */
   readonly cleared: Map<string, Set<LimitUnit>>
+  /** The accounts at which an administrator has ended it, since its instance has crashed. */
+  readonly ended: Set<string>
   /** Its instance has crashed. */
   isLost: boolean
 }
@@ -56,6 +58,7 @@ export class Model {
       spent: wholeOf({}),
       open: new Set(UNITS),
       cleared: new Map(),
+      ended: new Set(),
       isLost: false,
     }
     this.held.push(held)
@@ -92,7 +95,8 @@ export class Model {
   /** What crashed instances held of an account has ended. */
   settleLost(account: string, as: 'spent' | 'unspent'): void {
     for (const one of this.held) {
-      if (!one.isLost || !one.minutes.has(account)) continue
+      if (!one.isLost || !one.minutes.has(account) || one.ended.has(account)) continue
+      one.ended.add(account)
       const cleared = one.cleared.get(account) ?? new Set()
       for (const unit of one.open) if (as === 'unspent' || unit === 'parallel') cleared.add(unit)
       one.cleared.set(account, cleared)

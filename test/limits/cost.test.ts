@@ -1,0 +1,67 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createLedger } from '../../src/limits/ledger.ts'
+import { platformClock, startIdleTimer, turnEnd } from '../../src/platform.ts'
+import { timedStorage } from '../../src/store/storage-access.ts'
+import { busyMs } from '../support/cpu-time.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('what a limit costs')
+
+const CLIENTS = 32
+const REQUESTS = 6_400
+const ROUNDS = 5
+const MOST_US = 15
+
+const open = () =>
+  createLedger({
+    storage: timedStorage(memoryStorage(), platformClock),
+    clock: platformClock,
+    random: Math.random,
+    startTimer: startIdleTimer,
+    turnEnd,
+    onError: (error) => assert.unreachable(String(error)),
+  })
+
+test(`a reservation and its settlements take at most ${MOST_US} µs of CPU time`, { timeoutMs: 60_000 }, async () => {
+  const ledger = open()
+  const scope = { scope: 'key', id: 'one', limits: { usd: { day: 1_000_000 } } } as const
+  const output = { tokens: 4_096, least: 1_024, usdPerToken: 0.000015 }
+  const request = async () => {
+    const held = await ledger.reserve([scope], { fixed: { requests: 1, parallel: 1, tokens: 500, usd: 0.001 }, output })
+    await turnEnd()
+    if (held.kind !== 'reserved') return assert.unreachable(JSON.stringify(held))
+    held.settle({ tokens: 700, usd: 0.002 }, ['tokens', 'usd'])
+    held.settle({ requests: 1 }, ['requests', 'parallel'])
+    await turnEnd()
+  }
+  const client = async () => {
+    for (let count = 0; count < REQUESTS / CLIENTS; count++) await request()
+  }
+  const rounds: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = busyMs()
+    await Promise.all(Array.from({ length: CLIENTS }, client))
+    rounds.push(((busyMs() - before) * 1_000) / REQUESTS)
+  }
+  assert.ok(Math.min(...rounds) <= MOST_US, `µs in each round: ${rounds.map((us) => us.toFixed(1)).join(' ')}`)
+})
+
+test('accounts that are not used are forgotten, and their counters are not', { timeoutMs: 60_000 }, async () => {
+  const ledger = open()
+  const limits = { requests: { day: 2 } }
+  const spend = async (id: number) => {
+    const held = await ledger.reserve([{ scope: 'key', id: String(id), limits }], { fixed: { requests: 1 } })
+    if (held.kind === 'reserved') held.settle({ requests: 1 })
+    return held.kind
+  }
+  const keys = (count: number) => Array.from({ length: count }, (_, id) => id)
+  const sizes: number[] = []
+  for (let first = 0; first < 30_000; first += 5_000) {
+    await Promise.all(keys(5_000).map((id) => spend(first + id)))
+    await ledger.flushed()
+    sizes.push(ledger.accountsInMemory)
+  }
+  assert.ok(Math.max(...sizes) <= 10_000, `accounts in memory: ${sizes}`)
+  assert.is(await spend(0), 'reserved')
+  assert.is(await spend(0), 'refused')
+})
