@@ -1,34 +1,9 @@
-import { isGatewayError } from '../../src/errors.ts'
-import type { LimitedScope, LimitRefusal, Reservation } from '../../src/limits/ledger.ts'
+import type { LimitedScope } from '../../src/limits/ledger.ts'
 import type { LimitState } from '../../src/types/limits.ts'
-import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
-import { World } from './support/world.ts'
+import { codeOf, gateway, group, key, open, reserved, sums, whyOf } from './support/ledgers.ts'
 
 const test = suite('the counters of limits')
-
-const open = () => {
-  const world = new World(createRandom())
-  const [a, b] = [world.start(), world.start()]
-  return { world, a, b, one: a.ledger, other: b.ledger }
-}
-const key = (limits: LimitedScope['limits'], id = 'one'): LimitedScope => ({ scope: 'key', id, limits })
-const group = (limits: LimitedScope['limits']): LimitedScope => ({ scope: 'group', id: 'team', limits })
-const gateway = (limits: LimitedScope['limits']): LimitedScope => ({ scope: 'gateway', id: '', limits })
-
-function reserved(outcome: Reservation | LimitRefusal): Reservation {
-  if (outcome.kind === 'refused') assert.unreachable(JSON.stringify(outcome))
-  return outcome as Reservation // `unreachable` throws
-}
-const whyOf = (outcome: Reservation | LimitRefusal | undefined) =>
-  outcome?.kind === 'refused' ? [outcome.why, outcome.limit.scope, outcome.limit.unit, outcome.limit.window] : undefined
-const sums = (states: readonly LimitState[]) =>
-  states.map(({ used, reserved, unsettled, remaining }) => ({ used, reserved, unsettled, remaining }))
-const codeOf = (work: Promise<unknown>) =>
-  work.then(
-    () => 'done',
-    (error) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
-  )
 
 test('shows what is used, reserved and left, and when the window ends', async () => {
   const { one, other } = open()
@@ -234,55 +209,6 @@ test('what was spent under other limits counts under changed ones', async () => 
   assert.is((await one.reserve([changed], { fixed: { tokens: 30 } })).kind, 'reserved')
 })
 
-test('what a crashed instance held is unsettled within a minute, frees parallel, and is ended as spent or as unspent', async () => {
-  for (const as of ['spent', 'unspent'] as const) {
-    const { world, a, one, other } = open()
-    const scope = key({ tokens: { day: 100 }, parallel: 1 })
-    reserved(await one.reserve([scope], { fixed: { tokens: 80, parallel: 1 } }))
-    await world.pass(30_000) // it lives
-    assert.equal(
-      sums(await other.state(scope)).map(({ reserved }) => reserved),
-      [80, 1],
-    )
-    world.crash(a)
-    await world.pass(60_000)
-    assert.equal(sums(await other.state(scope)), [
-      { used: 0, reserved: 0, unsettled: 80, remaining: 20 },
-      { used: 0, reserved: 0, unsettled: 0, remaining: 1 },
-    ])
-    assert.equal(whyOf(await other.reserve([scope], { fixed: { tokens: 21 } })), ['too-large', 'key', 'tokens', 'day'])
-    await other.settleLost(scope, as)
-    const used = as === 'spent' ? 80 : 0
-    assert.equal(sums(await other.state(scope))[0], { used, reserved: 0, unsettled: 0, remaining: 100 - used })
-    assert.equal(sums(await world.start().ledger.state(scope))[0]?.used, used)
-  }
-})
-
-test('what an instance settles after it was taken for lost counts once', async () => {
-  for (const as of [undefined, 'spent', 'unspent'] as const) {
-    const { world, a, one, other } = open()
-    const scope = key({ tokens: { day: 100 } })
-    const held = reserved(await one.reserve([scope], { fixed: { tokens: 80 } }))
-    a.isFrozen = true
-    await world.pass(60_000)
-    if (as) await other.settleLost(scope, as)
-    a.isFrozen = false
-    held.settle({ tokens: 50 })
-    await one.flushed()
-    assert.equal(sums(await other.state(scope)), [{ used: 50, reserved: 0, unsettled: 0, remaining: 50 }])
-  }
-})
-
-test('an instance that lives is not lost, however long its request takes', async () => {
-  const { world, one, other } = open()
-  const scope = key({ parallel: 1 })
-  reserved(await one.reserve([scope], { fixed: { parallel: 1 } }))
-  for (let minutes = 0; minutes < 10; minutes++) {
-    await world.pass(60_000)
-    assert.equal(whyOf(await other.reserve([scope], { fixed: { parallel: 1 } })), ['held', 'key', 'parallel', null])
-  }
-})
-
 test('a reset starts the counters anew, and requests under way stay reserved', async () => {
   const { one, other } = open()
   const scope = key({ tokens: { total: 100 } })
@@ -375,47 +301,6 @@ test('waits for one write when nobody else has written, and for none where nothi
   assert.equal(calls.splice(0), ['set'])
   await one.reserve([key({}), gateway({ tokens: {} })], { fixed: { tokens: 1 } })
   assert.equal(calls, [])
-})
-
-test('the record stays small over thousands of instances that come and go', async () => {
-  const { world } = open()
-  const scope = key({ requests: { total: 10_000 } })
-  for (let count = 0; count < 2_000; count++) {
-    const { ledger } = world.start()
-    reserved(await ledger.reserve([scope], { fixed: { requests: 1 } })).settle({ requests: 1 })
-    await ledger.close()
-    await world.pass(3_000)
-  }
-  const [record] = await world.storage.list('limits/')
-  assert.ok(Number(record?.value.length) < 3_000, `${record?.value.length} characters`)
-  assert.is((await world.start().ledger.state(scope))[0]?.used, 2_000)
-})
-
-test('what many crashed instances held is added up, and stays unsettled until it is ended', async () => {
-  const { world } = open()
-  const scope = key({ tokens: { total: 10_000, month: 10_000, minute: 10_000 } })
-  for (let count = 0; count < 200; count++) {
-    const instance = world.start()
-    reserved(await instance.ledger.reserve([scope], { fixed: { tokens: 1 } }))
-    world.crash(instance)
-    await world.pass(600_000)
-  }
-  const { ledger } = world.start()
-  assert.equal(
-    sums(await ledger.state(scope)).map(({ unsettled }) => unsettled),
-    [0, 200, 200],
-  )
-  const [record] = await world.storage.list('limits/')
-  assert.ok(Number(record?.value.length) < 4_000, `${record?.value.length} characters`)
-  await ledger.settleLost(scope, 'spent')
-  assert.equal(
-    sums(await ledger.state(scope)).map(({ used, unsettled }) => [used, unsettled]),
-    [
-      [0, 0],
-      [200, 0],
-      [200, 0],
-    ],
-  )
 })
 
 test('money adds up to the nano-dollar, and is never rounded down', async () => {

@@ -1,0 +1,30 @@
+import { isGatewayError } from '../../../src/errors.ts'
+import type { LimitedScope, LimitRefusal, Reservation } from '../../../src/limits/ledger.ts'
+import type { LimitState } from '../../../src/types/limits.ts'
+import { createRandom } from '../../support/random.ts'
+import { assert } from '../../support/suite.ts'
+import { World } from './world.ts'
+
+/** Two instances on one storage. */
+export const open = () => {
+  const world = new World(createRandom())
+  const [a, b] = [world.start(), world.start()]
+  return { world, a, b, one: a.ledger, other: b.ledger }
+}
+export const key = (limits: LimitedScope['limits'], id = 'one'): LimitedScope => ({ scope: 'key', id, limits })
+export const group = (limits: LimitedScope['limits']): LimitedScope => ({ scope: 'group', id: 'team', limits })
+export const gateway = (limits: LimitedScope['limits']): LimitedScope => ({ scope: 'gateway', id: '', limits })
+
+export function reserved(outcome: Reservation | LimitRefusal): Reservation {
+  if (outcome.kind === 'refused') assert.unreachable(JSON.stringify(outcome))
+  return outcome as Reservation // `unreachable` throws
+}
+export const whyOf = (outcome: Reservation | LimitRefusal | undefined) =>
+  outcome?.kind === 'refused' ? [outcome.why, outcome.limit.scope, outcome.limit.unit, outcome.limit.window] : undefined
+export const sums = (states: readonly LimitState[]) =>
+  states.map(({ used, reserved, unsettled, remaining }) => ({ used, reserved, unsettled, remaining }))
+export const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error) => (isGatewayError(error) ? `${error.status} ${error.code}` : String(error)),
+  )
