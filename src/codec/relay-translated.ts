@@ -27,8 +27,8 @@ interface TranslatedTerms extends StreamTerms {
  */
 export function relayTranslated(
   body: ByteStream,
-  { head }: Committed,
-  { translation, clock, onEnd, secrets, knownKeys, maxStreamBytes }: TranslatedTerms,
+  { head, state }: Committed,
+  { translation, clock, onEnd, secrets, knownKeys, maxStreamBytes, estimates }: TranslatedTerms,
 ): RelayedStream {
   const limit = limitEvents(maxStreamBytes)
   let unsent = '' // whole events
@@ -38,6 +38,9 @@ export function relayTranslated(
   let error: StreamEnd['error']
   let fault: StreamEnd['fault']
   let isOver = false // nothing more is read
+  let isReported = false // the provider has ended its answer, and reported its usage if it does
+  let said = 0 // in tokens
+  const usageOfStart = state.usage
   let reported: Reported | undefined // the provider's error, until the client gets it
   let hasEnded = false
   let pulling: Promise<void> | undefined
@@ -45,7 +48,7 @@ export function relayTranslated(
   const watched: Stage = (emit) => (event) => {
     if (event.type === 'end' || event.type === 'error') usage = event.usage
     if (event.type === 'error') error = endOf(event.error)
-    if (event.type === 'end') isOver = true
+    if (event.type === 'end') isOver = isReported = true
     if (event.type !== 'error') return emit(event)
     const send = (error: CanonicalError) => emit({ ...event, error })
     if (isOver) send(event.error)
@@ -56,6 +59,7 @@ export function relayTranslated(
   /** Counts first, as restoring holds texts back. */
   const limited: Stage = (emit) => (event) => {
     limit.count(event)
+    if (event.type === 'part-delta') said += estimates.likelyTokens(event.text)
     emit(event)
   }
 
@@ -93,7 +97,8 @@ export function relayTranslated(
   function end(cancelled: boolean) {
     if (hasEnded) return
     hasEnded = true
-    onEnd({ usage, error, cancelled, fault })
+    const streamed = isReported && usage ? undefined : said
+    onEnd({ usage: usage ?? usageOfStart, streamed, error, cancelled, fault })
   }
 
   function fail(thrown: unknown) {

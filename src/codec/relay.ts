@@ -7,6 +7,7 @@ import { type StreamError, streamError } from './failure.ts'
 import type { Committed } from './response.ts'
 import { closeEvent, mayBeForeign, maySpeakOfErrors, seenEvents } from './stream-errors.ts'
 import { limitBytes } from './stream-limit.ts'
+import { StreamSample } from './stream-sample.ts'
 import { StreamTail } from './tail.ts'
 
 /** The stream for the client. */
@@ -25,13 +26,18 @@ export interface StreamTerms {
   knownKeys(): Promise<readonly string[]>
   /** How much text the stream may have. */
   maxStreamBytes: number
+  /** How the tokens of a stream are estimated. */
+  estimates: Pick<typeof import('../usage/estimates.ts'), 'streamedTokens' | 'likelyTokens'>
   /** What the client gets of whole events of a stream that is passed through; default: all. */
   keep?(events: Uint8Array): Uint8Array
 }
 
 /** How a committed stream ended. */
 export interface StreamEnd {
+  /** What the provider has reported. */
   usage: TokenUsage | undefined
+  /** An estimate of the tokens that the stream has said, where the provider has not reported all; `usage` is then that of its beginning. */
+  streamed?: number | undefined
   error: StreamError | undefined
   /** The client left before the end. */
   cancelled: boolean
@@ -68,6 +74,7 @@ class PassedStream implements RelayedStream {
   readonly #state: StreamState
   readonly #terms: PassedTerms
   readonly #tail: StreamTail
+  readonly #sample: StreamSample
   readonly #limit: ReturnType<typeof limitBytes>
   readonly #splitter = createEventSplitter()
   readonly #quotesSecret: (bytes: Uint8Array) => boolean
@@ -78,7 +85,10 @@ class PassedStream implements RelayedStream {
     this.#state = state
     this.#terms = terms
     this.#first = concatBytes(head)
-    this.#tail = new StreamTail(state)
+    const { said } = terms.answers
+    const { streamedTokens } = terms.estimates
+    this.#sample = new StreamSample((events) => (said ? streamedTokens(events, said.streamed) : 0))
+    this.#tail = new StreamTail(state, this.#sample)
     this.#limit = limitBytes(terms.maxStreamBytes)
     this.#quotesSecret = createFinder(terms.secrets)
     this.#keep = terms.keep ?? terms.format.createKeeper?.()
@@ -165,7 +175,9 @@ class PassedStream implements RelayedStream {
   ): void {
     if (this.#phase !== 'flowing') return
     this.#phase = phase
-    this.#terms.onEnd({ usage: this.#state.usage, error, cancelled, fault: this.#fault })
+    const { usage, hasBegunUsage } = this.#state
+    const streamed = usage && !hasBegunUsage ? undefined : this.#sample.tokens()
+    this.#terms.onEnd({ usage, streamed, error, cancelled, fault: this.#fault })
   }
 
   async #part(): Promise<Uint8Array | undefined> {

@@ -1,6 +1,7 @@
 import type { StreamState } from '../formats/format.ts'
 import { concatBytes, decodeUtf8Lenient } from '../lib/bytes.ts'
 import { createSseParser } from '../lib/sse.ts'
+import type { StreamSample } from './stream-sample.ts'
 
 /**
  * The last whole events of a stream, the last two pieces or more, to find its end mark and its usage without parsing the rest. Pieces are
@@ -9,11 +10,14 @@ import { createSseParser } from '../lib/sse.ts'
  */
 export class StreamTail {
   readonly #state: StreamState
+  readonly #sample: StreamSample
   #older: Block = { bytes: NOTHING, size: 0 }
   #newer: Block = { bytes: NOTHING, size: 0 }
 
-  constructor(state: StreamState) {
+  /** `sample`: gets all pieces, once they are given up. */
+  constructor(state: StreamState, sample: StreamSample) {
     this.#state = state
+    this.#sample = sample
   }
 
   /** Copies the next piece, which ends with an event. */
@@ -22,6 +26,7 @@ export class StreamTail {
       const spare = this.#older
       this.#older = this.#newer
       this.#newer = spare
+      if (spare.size > 0) this.#sample.add(spare.bytes.subarray(0, spare.size))
       spare.size = 0
       if (spare.bytes.length > LARGE) spare.bytes = NOTHING // one large event, and seldom another
     }
@@ -35,13 +40,13 @@ export class StreamTail {
   observe(): void {
     const older = this.#older
     const newer = this.#newer
+    const held = concatBytes([older.bytes.subarray(0, older.size), newer.bytes.subarray(0, newer.size)])
+    if (held.length > 0) this.#sample.add(held)
     const parser = createSseParser((event) => this.#state.observe(event))
-    parser.push(
-      decodeUtf8Lenient(concatBytes([older.bytes.subarray(0, older.size), newer.bytes.subarray(0, newer.size)])),
-    )
-    parser.end()
     older.size = 0
     newer.size = 0
+    parser.push(decodeUtf8Lenient(held))
+    parser.end()
   }
 }
 

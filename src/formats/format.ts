@@ -44,6 +44,8 @@ interface StreamProgress {
   closed: boolean
   error: EmbeddedError | undefined
   usage: TokenUsage | undefined
+  /** Is `usage` that of the beginning alone, and more follows at the end? */
+  hasBegunUsage?: boolean
   place?: StreamPosition
 }
 

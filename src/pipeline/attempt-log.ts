@@ -40,6 +40,7 @@ export class AttemptLog {
   #record: AttemptRecord | undefined = undefined
   #spending: Spending | undefined = undefined
   #following: { readonly usage: TokenUsage | undefined } | undefined = undefined
+  #input: (() => number) | undefined = undefined // of the call under way
   #isSettled = false
   #isCut = false
   #isEmptyJudged = false // whether an empty answer counts against the target
@@ -84,10 +85,38 @@ export class AttemptLog {
   used(reported: TokenUsage | undefined): void {
     if (this.#isSettled) return
     const usage = reported ?? this.#following?.usage
-    this.#following = undefined
-    if (!usage) return
-    const { catalog } = this.#terms.context
-    this.#spending = sumOfSpendings(this.#spending, spendingOf(usage, { catalog, target: this.#route.target }))
+    this.#following = this.#input = undefined
+    if (usage) this.#spend(usage, { isEstimated: false })
+  }
+
+  /** A provider is called. `input`: the tokens of the call's input, for when the provider does not report them. */
+  called(input: () => number): void {
+    this.#input = input
+  }
+
+  /** The provider has not reported all that the call under way has used; `output`: the tokens that it has said. */
+  estimated(usageOfStart: TokenUsage | undefined, output: number): void {
+    const input = this.#input
+    this.#following = this.#input = undefined
+    if (this.#isSettled || !input) return
+    const { costUsd: _, ...reported } = usageOfStart ?? { inputTokens: 0, outputTokens: 0 }
+    this.#spend(
+      {
+        ...reported,
+        inputTokens: reported.inputTokens || input(),
+        outputTokens: Math.max(reported.outputTokens, Math.ceil(output)),
+      },
+      { isEstimated: true },
+    )
+  }
+
+  #spend(usage: TokenUsage, { isEstimated }: { isEstimated: boolean }): void {
+    const spending = spendingOf(usage, {
+      catalog: this.#terms.context.catalog,
+      target: this.#route.target,
+      isEstimated,
+    })
+    this.#spending = sumOfSpendings(this.#spending, spending)
   }
 
   /** A whole answer has come, or a stream has begun; `answerEnded` or `streamEnded` follows. */
@@ -105,7 +134,7 @@ export class AttemptLog {
   }
 
   /** The stream is over. One that broke off counts by its error, unless it is an empty one, which is judged otherwise. */
-  streamEnded({ usage, error, cancelled, fault }: StreamEnd): void {
+  streamEnded({ usage, streamed, error, cancelled, fault }: StreamEnd): void {
     const { clock, observer } = this.#terms.context
     if (fault !== undefined) observer.onError(fault)
     else if (!this.#isEmptyJudged && error) {
@@ -117,7 +146,8 @@ export class AttemptLog {
       })
     } else if (!this.#isEmptyJudged && !cancelled) this.#permit.succeed()
     this.#isCut = error !== undefined && !cancelled
-    this.used(usage)
+    if (streamed === undefined) this.used(usage)
+    else this.estimated(usage, streamed)
     this.#settle()
   }
 
@@ -137,6 +167,9 @@ export class AttemptLog {
     if (this.#record) return
     this.#permit.drop()
     this.#outcome({ outcome: 'cancelled', status })
+    const usage = this.#following?.usage
+    if (usage) this.used(usage)
+    else this.estimated(undefined, 0) // the provider has the input, and goes on or not
     this.#settle()
   }
 

@@ -12,6 +12,7 @@ import type { ConnectionRecord } from '../store/store.ts'
 import type { CloudCall } from '../upstream/request.ts'
 import type { Follow } from './following.ts'
 import type { Observer } from './hooks.ts'
+import type { LateEstimates } from './late-estimates.ts'
 import type { AttemptStep } from './steps.ts'
 import type { GroupRouting } from './targets/groups.ts'
 
@@ -65,6 +66,7 @@ export interface PipelineContext extends CodecContext {
   targetStats: TargetStats
   inFlight: InFlight
   observer: Observer
+  estimates: LateEstimates
   /** Starts what follows a request; absent where nothing does. */
   follow: Follow | undefined
   aroundAttempt: readonly AttemptStep[]

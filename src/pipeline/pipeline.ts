@@ -20,6 +20,7 @@ import type { Clock, Storage } from '../types.ts'
 import type { PipelineContext, PipelineLimits } from './context.ts'
 import type { Question } from './explain.ts'
 import type { KeepRequest } from './kept-request.ts'
+import { LateEstimates } from './late-estimates.ts'
 import { RequestLog } from './request-log.ts'
 import { run } from './run.ts'
 import { type RequestStep, type ServedRequest, withSteps } from './steps.ts'
@@ -94,6 +95,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     choosing,
     translation,
     usageQuestions,
+    estimates: new LateEstimates(),
     health,
     targetStats,
     missingEndpoints: createEndpointMemory(clock),

@@ -53,6 +53,9 @@ interface BodyContent {
 /** Each target of a request, and each attempt, asks again. */
 const contents = new WeakMap<JsonObject, BodyContent>()
 
+/** Has the input of the body been bounded before? Then it costs nothing to do so again. */
+export const isMeasured = (body: JsonObject): boolean => contents.has(body)
+
 function contentOf(body: JsonObject): BodyContent {
   const known = contents.get(body)
   if (known) return known

@@ -2,6 +2,7 @@ import { relayStream, type StreamEnd } from '../../src/codec/relay.ts'
 import { answersOf, newStreamProgress } from '../../src/formats/format.ts'
 import { openaiChat } from '../../src/formats/openai-chat/format.ts'
 import { operations } from '../../src/formats/operations.ts'
+import * as estimates from '../../src/usage/estimates.ts'
 import { assert, suite } from '../support/suite.ts'
 import { chatAnswer, chatEvents } from './support/answers.ts'
 import { chunksOf } from './support/raw.ts'
@@ -65,6 +66,7 @@ test('an internal failure at the end of a stream that is passed through goes to 
       maxStreamBytes: 1_000,
       knownKeys: async () => [],
       onEnd: (end: StreamEnd) => void ends.push(end),
+      estimates,
     }
     const relayed = relayStream(chunksOf([]), committed, terms)
     assert.is(await textOf(relayed.next()), chatEvents()[0])

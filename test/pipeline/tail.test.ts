@@ -1,3 +1,4 @@
+import { StreamSample } from '../../src/codec/stream-sample.ts'
 import { StreamTail } from '../../src/codec/tail.ts'
 import { newStreamProgress } from '../../src/formats/format.ts'
 import { createRandom } from '../support/random.ts'
@@ -11,7 +12,10 @@ const eventOf = (number: number, bytes: number) => `data: ${`${number} `.padEnd(
 /** A tail, and the numbers of the events that it has kept. */
 function tailOf(pieces: readonly string[]): number[] {
   const seen: number[] = []
-  const tail = new StreamTail({ ...newStreamProgress(), observe: ({ data }) => seen.push(Number.parseInt(data, 10)) })
+  const tail = new StreamTail(
+    { ...newStreamProgress(), observe: ({ data }) => seen.push(Number.parseInt(data, 10)) },
+    new StreamSample(() => 0),
+  )
   for (const piece of pieces) tail.add(Buffer.from(piece))
   tail.observe()
   return seen
@@ -68,7 +72,10 @@ test('the tail of a stream is short again behind a large event', () => {
 
 test('the tail of a stream does not change when the chunks are overwritten later', () => {
   const seen: string[] = []
-  const tail = new StreamTail({ ...newStreamProgress(), observe: ({ data }) => seen.push(data) })
+  const tail = new StreamTail(
+    { ...newStreamProgress(), observe: ({ data }) => seen.push(data) },
+    new StreamSample(() => 0),
+  )
   const events = [20, 3_000, 3_000].map((size) => `data: ${'x'.repeat(size)}`)
   for (const event of events) {
     const piece = new TextEncoder().encode(`${event}\n\n`)
@@ -85,7 +92,10 @@ test('the tail of a stream does not change when the chunks are overwritten later
 
 test('the tail of a stream observes each event only once', () => {
   const seen: string[] = []
-  const tail = new StreamTail({ ...newStreamProgress(), observe: ({ data }) => seen.push(data) })
+  const tail = new StreamTail(
+    { ...newStreamProgress(), observe: ({ data }) => seen.push(data) },
+    new StreamSample(() => 0),
+  )
   for (const piece of ['data: 1\n\n', `data: ${'2'.repeat(3_000)}\n\n`]) tail.add(Buffer.from(piece))
   tail.observe()
   tail.observe()

@@ -67,7 +67,7 @@ export function createMessageStarts(): (
  * answer. `observe` throws `UPSTREAM_CUT` when the message begins anew before that; later, the keeper and the reader see to it.
  */
 export function createMessageStreamState(): StreamState {
-  const state = { ...newStreamProgress(), observe }
+  const state = { ...newStreamProgress(), hasBegunUsage: false, observe }
   const counts: JsonObject = {}
   const startOf = createMessageStarts()
 
@@ -82,6 +82,7 @@ export function createMessageStreamState(): StreamState {
       case 'message_start': {
         const { usage, content } = isObject(message.message) ? message.message : {}
         state.started ||= Array.isArray(content) && content.some(isMeaningfulBlock)
+        state.hasBegunUsage = true
         return count(usage)
       }
       case 'content_block_start':
@@ -91,6 +92,7 @@ export function createMessageStreamState(): StreamState {
         return
       case 'message_delta': {
         count(message.usage)
+        if (isObject(message.usage)) state.hasBegunUsage = false
         const { stop_reason: reason } = isObject(message.delta) ? message.delta : {}
         if (reason) state.ended = true
         state.started ||= Boolean(reason) && reason !== 'end_turn'

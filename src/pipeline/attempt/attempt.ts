@@ -160,7 +160,7 @@ export class Attempt {
         const received = codec.others
           ? await this.#receiveDivided(call, codec, codec.others)
           : await this.#receive(call, codec)
-        if (received.kind !== 'stream') this.#log.used(usageOf(received))
+        if (received.kind !== 'stream') await this.#used(received, codec)
         const following = received.kind === 'stream' ? undefined : codec.followUp?.(received)
         const next = following && (await this.#scope.race(following))
         if (!next) {
@@ -188,6 +188,15 @@ export class Attempt {
       if (!this.#scope.hasEnded) this.#request.client.cancel(thrown)
       throw thrown
     }
+  }
+
+  /** Counts what a response has used that has come whole. An answer whose provider reports nothing is estimated. */
+  async #used(received: WholeResponse | FailedResponse, { answers }: Codec): Promise<void> {
+    const usage = usageOf(received)
+    const answer = received.kind === 'whole' ? received : received.empty
+    if (usage || !answers.said || answer?.kind !== 'whole') return this.#log.used(usage)
+    const { outputOf } = await this.#request.context.estimates.load()
+    this.#log.estimated(undefined, outputOf(answer, answers))
   }
 
   /**
@@ -237,6 +246,8 @@ export class Attempt {
     scope.add((reason) => call.cancel(reason))
     this.#call ??= call
     const opening = call.open(prepared, fetch)
+    if (codec.answers.said) this.#log.called(() => context.estimates.loaded?.inputOf(modelCall, this.route.target) ?? 0)
+    if (!context.estimates.loaded) context.estimates.load().catch(context.observer.onError)
     this.#onCalled()
     const { format, operation, answers } = codec
     const onEvents = (state: StreamState) => this.#log.follows(state)

@@ -39,7 +39,8 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
   log.answerGiven({ target, warnings: codec.warnings })
   if (response.kind === 'stream') {
     const within = answered.allowance && (await loadAllowance()).withinAllowance
-    return streamReply(answered, request, { status, headers, response, within })
+    const estimates = await request.context.estimates.load()
+    return streamReply(answered, request, { status, headers, response, within, estimates })
   }
   attempt.answerEnded()
   return { status, headers, body: bytes ?? response.bytes }
@@ -61,6 +62,7 @@ const findsNone: QuotedKeyFinder = () => false
 interface StreamedReply extends Pick<Reply, 'status' | 'headers'> {
   response: StreamedResponse
   within: typeof withinAllowance | undefined
+  estimates: typeof import('../../usage/estimates.ts')
 }
 
 /** Few requests have limits. */
@@ -68,21 +70,23 @@ const loadAllowance = once(() => import('./allowance.ts'))
 
 /** The reply of an answer that is streamed. */
 function streamReply(
-  { codec, secrets, allowance, log: attempt }: Answered,
+  { codec, route, secrets, allowance, log: attempt }: Answered,
   { log, client, context, call, format }: ModelRequest,
-  { status, headers, response, within }: StreamedReply,
+  { status, headers, response, within, estimates }: StreamedReply,
 ): Reply {
   let isOver = false // what `onEnd` refers to lives as long as the stream: not the codec, which holds the body of the request
   const relayed = codec.relay(response.body, response.committed, {
     secrets,
     knownKeys: context.knownKeys.list,
     maxStreamBytes: context.limits.maxStreamBytes,
+    estimates,
     onEnd(end) {
       isOver = true
       attempt.streamEnded(end)
       log.streamEnded(end, status)
     },
   })
+  attempt.called(estimates.inputLater(call, route.target))
   const { said } = answersOf(format, call.endpoint.operation)
   const body = allowance && within && said ? within(relayed, allowance, said.streamed) : relayed
   client.scope.add((reason) => {

@@ -8,6 +8,8 @@ export function loadLateParts(): Promise<unknown> {
     import('../../../src/codec/translated.ts'),
     import('../../../src/codec/media.ts'),
     import('../../../src/formats/openai-chat/translator.ts'),
+    import('../../../src/usage/estimates.ts'),
+    import('../../../src/codec/usage-request.ts'),
   ])
   return loading
 }

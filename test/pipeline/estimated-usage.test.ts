@@ -1,0 +1,192 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer, chatChunk, chatEvents, messageEvents, textDelta } from './support/answers.ts'
+import { type Answering, fakeUpstream, json, sse } from './support/upstream.ts'
+import { openWorld, type World } from './support/world.ts'
+
+const test = suite('the usage that no provider reports')
+
+const said = 'The quick brown fox jumps over the lazy dog. '.repeat(20) // about 200 tokens
+const question = 'How many animals are there in this sentence, and which of them is the faster one?' // about 17
+
+const catalog = {
+  one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 10 } }] },
+  two: { baseUrl: 'http://two.test/v1', models: [{ id: 'm', price: { input: 1, output: 10 } }] },
+  claude: {
+    baseUrl: 'http://claude.test/v1',
+    format: 'anthropic-messages',
+    models: [{ id: 'c', price: { input: 1, output: 10 } }],
+  },
+  google: { baseUrl: 'http://google.test/v1', format: 'gemini', models: [{ id: 'g' }] },
+} as const
+
+const open = (answer: Answering) =>
+  openWorld({ fetch: fakeUpstream(answer), catalog, connections: ['one', 'claude', 'google'] })
+
+const isUsage = (event: string) => event.includes('"choices":[]')
+const unreported = chatEvents(said).filter((event) => !isUsage(event))
+
+const responsesEvents = [
+  { type: 'response.created', response: { id: 'r', status: 'in_progress', output: [] } },
+  {
+    type: 'response.output_item.added',
+    output_index: 0,
+    item: { id: 'i', type: 'message', role: 'assistant', content: [] },
+  },
+  ...said
+    .split(/(?<= )/)
+    .map((delta) => ({ type: 'response.output_text.delta', item_id: 'i', output_index: 0, content_index: 0, delta })),
+].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+
+const geminiEvents = said
+  .split(/(?<=\. )/)
+  .map((text) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text }], role: 'model' } }] })}\n\n`)
+
+/** Reads so many pieces of a stream, and leaves. */
+async function readSome(response: Response, pieces: number): Promise<void> {
+  const reader = response.body?.getReader()
+  for (let at = 0; at < pieces; at++) await reader?.read()
+  await reader?.cancel()
+  await new Promise((resolve) => setTimeout(resolve, 0))
+}
+
+function attemptOf(world: World) {
+  const [request] = world.told.requests
+  const [attempt] = request?.attempts ?? []
+  assert.equal(request?.usage, attempt?.usage)
+  assert.is(request?.costSource, attempt?.costSource)
+  return { source: attempt?.costSource, usage: attempt?.usage, costUsd: attempt?.costUsd, end: request?.end }
+}
+
+const isNear = (tokens: number | undefined, wanted: number, what: string) =>
+  assert.ok(
+    tokens !== undefined && tokens > wanted * 0.7 && tokens < wanted * 1.5,
+    `${what}: ${tokens}, not about ${wanted}`,
+  )
+
+const messages = [{ role: 'user', content: question }]
+const streams: ReadonlyArray<readonly [name: string, path: string, body: object, events: string[]]> = [
+  ['chat', '/v1/chat/completions', { model: 'one/m', messages }, unreported],
+  ['responses', '/v1/responses', { model: 'one/m', input: question }, responsesEvents],
+  ['messages', '/v1/messages', { model: 'claude/c', messages, max_tokens: 900 }, messageEvents(said)],
+  ['chat, translated', '/v1/chat/completions', { model: 'claude/c', messages }, messageEvents(said)],
+  ['messages, translated', '/v1/messages', { model: 'one/m', messages, max_tokens: 900 }, unreported],
+  [
+    'gemini',
+    '/v1beta/models/google%2Fg:streamGenerateContent?alt=sse',
+    { contents: [{ parts: [{ text: question }] }] },
+    geminiEvents,
+  ],
+]
+
+for (const [name, path, body, events] of streams) {
+  const isClaude = events[0]?.includes('message_start') ?? false
+  const send = (world: World) =>
+    world.post(path, path.includes('gemini') || path.includes('v1beta') ? body : { ...body, stream: true })
+
+  test(`is estimated where the stream breaks off: ${name}`, async () => {
+    const alsoSpeaks = path === '/v1/responses' ? { alsoSpeaks: ['openai-responses'] as const } : {}
+    const world = await openWorld({
+      fetch: fakeUpstream(() => sse(events.slice(0, -3), 'error')),
+      catalog: { ...catalog, one: { ...catalog.one, ...alsoSpeaks } },
+      connections: ['one', 'claude', 'google'],
+    })
+    await (await send(world)).text()
+    const { source, usage, costUsd, end } = attemptOf(world)
+    assert.equal([source, end], ['estimated', 'cut'])
+    isNear(usage?.outputTokens, name === 'gemini' ? 180 : 200, 'output')
+    if (isClaude) assert.is(usage?.inputTokens, 10)
+    else assert.ok(usage && usage.inputTokens >= 17 && usage.inputTokens < 80, `${usage?.inputTokens}`)
+    if (name !== 'gemini')
+      assert.ok(Math.abs((costUsd ?? 0) - ((usage?.outputTokens ?? 0) * 10 + (usage?.inputTokens ?? 0)) / 1e6) < 1e-5)
+  })
+
+  test(`is estimated where the client leaves: ${name}`, async () => {
+    const alsoSpeaks = path === '/v1/responses' ? { alsoSpeaks: ['openai-responses'] as const } : {}
+    const world = await openWorld({
+      fetch: fakeUpstream(() => sse(events.slice(0, -3), 'hang')),
+      catalog: { ...catalog, one: { ...catalog.one, ...alsoSpeaks } },
+      connections: ['one', 'claude', 'google'],
+    })
+    await readSome(await send(world), name === 'gemini' ? 10 : 100)
+    const { source, usage, end } = attemptOf(world)
+    assert.equal([source, end], ['estimated', 'aborted'])
+    isNear(usage?.outputTokens, 110, 'output')
+    if (isClaude) assert.is(usage?.inputTokens, 10)
+  })
+}
+
+test('is estimated where a stream is complete, and its provider reports nothing', async () => {
+  const world = await open(() => sse(unreported))
+  await (await world.chat({ model: 'one/m', messages, stream: true })).text()
+  const { source, usage, end } = attemptOf(world)
+  assert.equal([source, end], ['estimated', 'complete'])
+  isNear(usage?.outputTokens, 200, 'output')
+  assert.equal(
+    world.told.usages.map(({ outputTokens, costSource }) => [outputTokens, costSource]),
+    [[usage?.outputTokens, 'estimated']],
+  )
+})
+
+test('is estimated of whole answers, with their tool calls and their reasoning', async () => {
+  const { usage: _, ...answer } = chatAnswer(said)
+  const world = await open(() => json(answer))
+  await (await world.chat({ model: 'one/m', messages })).text()
+  const { source, usage } = attemptOf(world)
+  assert.is(source, 'estimated')
+  isNear(usage?.outputTokens, 200, 'output')
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify({ text: said }) } }
+  const message = { role: 'assistant', content: null, reasoning_content: said, tool_calls: [call] }
+  const thinking = await open(() => json({ ...answer, choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))
+  await (await thinking.chat({ model: 'one/m', messages })).text()
+  isNear(attemptOf(thinking).usage?.outputTokens, 405, 'output')
+})
+
+test('is estimated of streams of any length by parts of them', async () => {
+  for (const size of [10, 1_000, 20_000]) {
+    const words = Array.from({ length: size }, (_, at) =>
+      chatChunk({ content: at % 3 === 0 ? 'unbelievable ' : 'of ' }),
+    )
+    const world = await open(() => sse([...words, chatChunk({}, 'stop'), 'data: [DONE]\n\n']))
+    await (await world.chat({ model: 'one/m', messages, stream: true })).text()
+    isNear(attemptOf(world).usage?.outputTokens, size * 1.6, `${size} words`)
+  }
+})
+
+test('is that of the input where the client leaves before the answer, as the provider has it', async () => {
+  const leaving = new AbortController()
+  const world = await open(() => new Promise<Response>(() => {}))
+  for (const stream of [false, true]) {
+    const waiting = world.chat({ model: 'one/m', messages, stream }, { signal: leaving.signal })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    leaving.abort()
+    await waiting.catch(() => {})
+  }
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  const [request] = world.told.requests
+  assert.is(request?.attempts[0]?.costSource, 'estimated')
+  assert.is(request?.usage?.outputTokens, 0)
+  assert.ok(Number(request?.usage?.inputTokens) >= 17)
+})
+
+test('is nothing where a provider fails without reporting any, or counts tokens', async () => {
+  const world = await open(({ url }) =>
+    url.pathname.endsWith('count_tokens') ? json({ input_tokens: 12 }) : json({ error: { message: 'No.' } }, 500),
+  )
+  await (await world.chat({ model: 'one/m', messages })).text()
+  await (await world.post('/v1/messages/count_tokens', { model: 'claude/c', messages })).text()
+  assert.equal(
+    world.told.requests.map(({ usage, costUsd, costSource }) => [usage, costUsd, costSource]),
+    [
+      [undefined, undefined, undefined],
+      [undefined, undefined, undefined],
+    ],
+  )
+})
+
+test('is what the beginning of a stream has reported, if that is more', async () => {
+  const world = await open(() => sse([...messageEvents('Hi').slice(0, 2), textDelta('Hi')], 'error'))
+  await (await world.messages({ model: 'claude/c', messages, stream: true })).text()
+  const { usage, source } = attemptOf(world)
+  assert.equal([usage?.inputTokens, usage?.cacheReadTokens, source], [10, 3, 'estimated'])
+  assert.ok(usage && usage.outputTokens >= 1 && usage.outputTokens < 4)
+})
