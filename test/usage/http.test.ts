@@ -1,0 +1,222 @@
+import { createClient } from '../../src/client/client.ts'
+import type { KeptRequest } from '../../src/usage/kept/record.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('usage over HTTP')
+
+async function open(options: WorldOptions = {}) {
+  const world = await openWorld({
+    usage: true,
+    fetch: fakeUpstream(({ body, provider }) => {
+      if (provider === 'three') return json({ error: { message: '=HYPERLINK("http://x.test")' } }, 500)
+      return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
+    }),
+    ...options,
+  })
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    world.gateway.fetch(`http://gateway${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } })
+  const read = async (path: string) => (await get(path)).json()
+  return { ...world, get, read }
+}
+
+test('sums and requests are read with parameters, and a bad one is a 400 that names it', async () => {
+  const { chat, read, get } = await open()
+  for (let times = 0; times < 3; times++) await chat({})
+  await chat({ model: 'nobody/nothing' })
+  const { rows, totals } = await read('/api/usage?by=model,day&from=2026-01-01')
+  assert.equal(
+    rows.map((row: Record<string, unknown>) => [row.day, row.model, row.requests, row.failed, row.refused]),
+    [
+      ['2026-01-01', 'one/m', 3, 0, 0],
+      ['2026-01-01', 'nobody/nothing', 1, 1, 1],
+    ],
+  )
+  assert.is(totals.requests, 4)
+  const { requests, before } = await read('/api/usage/requests?limit=2&status=200')
+  assert.is(requests.length, 2)
+  assert.is(before, requests[1].id)
+  assert.is((await read(`/api/usage/requests?limit=2&status=200&before=${before}`)).requests.length, 1)
+  assert.equal(await read(`/api/usage/requests/${before}`), { request: requests[1] })
+  for (const [path, says] of [
+    ['/api/usage?from=soon', '"from"'],
+    ['/api/usage?by=key&by=model', '"by" must be given once'],
+    ['/api/usage?form=csv', '"form"'],
+    ['/api/usage?format=xml', '"format"'],
+    ['/api/usage/requests?limit=many', '"limit"'],
+    ['/api/usage/requests?limit=1.5', '"limit"'],
+    ['/api/usage/requests?status=0', '"status"'],
+    [`/api/usage/requests/${before}?limit=1`, '"limit"'],
+  ] as const) {
+    const answer = await get(path)
+    assert.is(answer.status, 400, path)
+    assert.ok((await answer.json()).error.includes(says), path)
+  }
+  assert.is((await get('/api/usage/requests/nothing')).status, 404)
+})
+
+test('a refused request says why, by its code and in words', async () => {
+  const { api, chat, read } = await open()
+  const { id, key } = await api.keys.create({ name: 'paused' })
+  await api.keys.update(id, { isActive: false })
+  const refused = await chat({}, { headers: { authorization: `Bearer ${key}` } })
+  assert.is(refused.status, 403)
+  await chat({ model: 'nobody/nothing' })
+  await chat({ model: 'three/m' })
+  const { requests } = await read('/api/usage/requests?end=refused')
+  assert.equal(
+    requests.map((one: KeptRequest) => [one.keyId, one.status, one.error, one.attempts.length]),
+    [
+      [undefined, 404, 'MODEL_NOT_FOUND', 0],
+      [id, 403, 'KEY_PAUSED', 0],
+    ].sort((a, b) => (requests[0].error === a[2] ? -1 : requests[0].error === b[2] ? 1 : 0)),
+  )
+  const [paused] = (await read(`/api/usage/requests?keyId=${id}`)).requests
+  assert.is(paused.reason, 'This API key is paused. Resume it to use it again.')
+  const [failed] = (await read('/api/usage/requests?end=failed')).requests
+  assert.equal([failed.status, failed.attempts[0].outcome, failed.target.provider], [500, 'server', 'three'])
+})
+
+test('nothing of a prompt, an answer or a credential is in what is kept', async () => {
+  const { post, chat, read, api } = await open()
+  const { key } = await api.keys.create({ name: 'a' })
+  const secretly = { authorization: `Bearer ${key}`, 'x-forwarded-for': '203.0.113.77' }
+  await chat({ messages: [{ role: 'user', content: 'a-very-private-prompt' }] }, { headers: secretly })
+  await post('/v1/chat/completions', '{"model":"one/m","messages":[{"content":"a-very-private-prompt"', {
+    headers: secretly,
+  })
+  await chat(
+    { model: 'three/m', messages: [{ role: 'user', content: 'a-very-private-prompt' }] },
+    { headers: secretly },
+  )
+  const text = JSON.stringify(await read('/api/usage/requests'))
+  assert.is(JSON.parse(text).requests.length, 3)
+  for (const part of ['private-prompt', key, '203.0.113.77', 'secret-of-one', 'Hello'])
+    assert.not.ok(text.includes(part), part)
+})
+
+test('rows and requests are sent as CSV and JSON Lines for those who ask, and no cell is a formula', async () => {
+  const { chat, get, api } = await open()
+  await api.keys.create({ name: 'a' })
+  for (const user of ['=1+1', '+a', '-b', '@c', '\td', '\re', 'quo"ted, and\nbroken', 'plain']) await chat({ user })
+  const reply = await get('/api/usage?by=user,model&format=csv')
+  assert.is(reply.headers.get('content-type'), 'text/csv; charset=utf-8')
+  const lines = (await reply.text()).split('\r\n')
+  assert.is(
+    lines[0],
+    'model,user,requests,failed,refused,unpriced,tokens.input,tokens.output,tokens.cacheRead,tokens.cacheWrite,tokens.reasoning,units,costUsd',
+  )
+  const users = lines.slice(1, -1).map((line) => line.slice('one/m,'.length).replace(/,1,0,0,.*$/, ''))
+  assert.equal(
+    users.sort(),
+    [`"'\re"`, '"quo""ted, and\nbroken"', "'\td", "'+a", "'-b", "'=1+1", "'@c", 'plain'].sort(),
+  )
+
+  const all = await (await get('/api/usage/requests', { accept: 'text/csv' })).text()
+  assert.match(all, /^id,time,keyId,groupId,user,endpoint,/)
+  const objects = (await (await get('/api/usage/requests', { accept: 'application/jsonl' })).text()).trim().split('\n')
+  assert.is(objects.length, 8)
+  assert.is(JSON.parse(objects[0] ?? '').endpoint, '/v1/chat/completions')
+  const some = await get('/api/usage/requests?format=jsonl&limit=3')
+  const page = (await some.text()).trim().split('\n')
+  assert.is(page.length, 3)
+  assert.is(some.headers.get('x-signalbox-before'), JSON.parse(page[2] ?? '').id)
+  const one = await get(`/api/usage/requests/${JSON.parse(page[2] ?? '').id}?format=csv`)
+  assert.is((await one.text()).trim().split('\r\n').length, 2)
+  const { requests } = await (await get('/api/usage/requests?format=json', { accept: 'text/csv' })).json()
+  assert.is(requests.length, 8)
+})
+
+test('an export sends more requests than one page', async () => {
+  const { chat, get } = await open()
+  for (let times = 0; times < 1_250; times++) await chat({ model: 'nobody/x' })
+  const lines = (await (await get('/api/usage/requests?format=jsonl')).text()).trim().split('\n')
+  const ids = lines.map((line) => JSON.parse(line).id)
+  assert.equal([ids.length, new Set(ids).size], [1_250, 1_250])
+  assert.equal(ids, [...ids].sort().reverse())
+})
+
+test('a client reads usage with the same arguments and results as in process', async () => {
+  const { chat, gateway, api } = await open()
+  for (let times = 0; times < 3; times++) await chat({})
+  const client = createClient({ baseUrl: 'http://gateway', token, fetch: gateway.fetch })
+  const query = { from: '2026-01-01', by: ['model', 'hour'] } as const
+  assert.equal(await client.usage.summary(query), await api.usage.summary(query))
+  const page = await client.usage.requests({ limit: 2 })
+  assert.equal(page, await api.usage.requests({ limit: 2 }))
+  const id = page.requests[0]?.id ?? ''
+  assert.equal(await client.usage.request(id), await api.usage.request(id))
+})
+
+test('where nothing is kept, reading is refused with what to do', async () => {
+  const { get } = await open({ usage: false })
+  for (const path of ['/api/usage', '/api/usage/requests', '/api/usage/live']) {
+    const answer = await get(path)
+    assert.is(answer.status, 409, path)
+    assert.match((await answer.json()).error, /keeps no usage/)
+  }
+})
+
+/** The events of a stream, as they come. */
+function eventsOf(response: Response) {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  return {
+    async next(): Promise<string> {
+      while (!text.includes('\n\n')) {
+        const { value, done } = (await reader?.read()) ?? { done: true }
+        if (done) return 'end'
+        text += value
+      }
+      const end = text.indexOf('\n\n')
+      const event = text.slice(0, end)
+      text = text.slice(end + 2)
+      return event
+    },
+    cancel: () => reader?.cancel(),
+  }
+}
+
+test('requests are streamed as they end, with comments while there are none, until the gateway closes', async () => {
+  const { chat, get, gateway, clock } = await open()
+  await chat({})
+  const response = await get('/api/usage/live')
+  assert.is(response.headers.get('content-type'), 'text/event-stream')
+  const events = eventsOf(response)
+  assert.is(await events.next(), ': live')
+  const streamed = await chat({ stream: true })
+  await streamed.text()
+  const event = await events.next()
+  assert.match(event, /^event: request\ndata: \{/)
+  assert.is(JSON.parse(event.split('data: ')[1] ?? '').id, streamed.headers.get('x-signalbox-request-id'))
+  const waiting = events.next()
+  await clock.untilPending(2)
+  await clock.advance(15_000)
+  assert.is(await waiting, ': still here')
+  await gateway.close()
+  assert.is(await events.next(), 'end')
+})
+
+test('a reader of the stream that is too slow is told how many requests it has missed', async () => {
+  const { chat, get } = await open()
+  const events = eventsOf(await get('/api/usage/live'))
+  assert.is(await events.next(), ': live')
+  for (let times = 0; times < 1_200; times++) await chat({ model: 'nobody/x' })
+  let requests = 0
+  let dropped = 0
+  while (requests + dropped < 1_200) {
+    const event = await events.next()
+    if (event.startsWith('event: dropped')) dropped += JSON.parse(event.split('data: ')[1] ?? '').requests
+    else requests++
+  }
+  assert.ok(dropped > 100 && dropped <= 200, `${dropped}`)
+  await events.cancel()
+})
+
+test('the stream needs the admin token', async () => {
+  const { gateway } = await open()
+  const response = await gateway.fetch('http://gateway/api/usage/live')
+  assert.is(response.status, 401)
+})
