@@ -1,8 +1,11 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { createClient } from '../../src/client/client.ts'
+import type { Storage } from '../../src/types.ts'
 import type { KeptRequest } from '../../src/usage/kept/record.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
+import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('usage over HTTP')
@@ -212,6 +215,33 @@ test('a reader of the stream that is too slow is told how many requests it has m
     else requests++
   }
   assert.ok(dropped > 100 && dropped <= 200, `${dropped}`)
+  await events.cancel()
+})
+
+test('the stream has the requests of other instances when they are written, where the storage tells of changes', async () => {
+  const clock = fakeClock()
+  const inner = memoryStorage({ clock })
+  const listeners: Array<(key: string) => void> = []
+  const storage: Storage = {
+    ...inner,
+    async set(key, value, options) {
+      const done = await inner.set(key, value, options)
+      for (const listener of listeners) listener(key)
+      return done
+    },
+    watch(onChange) {
+      listeners.push(onChange)
+      return () => {}
+    },
+  }
+  const one = await open({ storage, clock })
+  const other = await open({ storage, clock, connections: [] })
+  const events = eventsOf(await one.get('/api/usage/live'))
+  assert.is(await events.next(), ': live')
+  const id = (await other.chat({})).headers.get('x-signalbox-request-id')
+  const event = events.next()
+  await clock.advance(1_000)
+  assert.is(JSON.parse((await event).split('data: ')[1] ?? '').id, id)
   await events.cancel()
 })
 

@@ -17,7 +17,7 @@ import {
 } from './layout.ts'
 import type { Batch, BatchWriter } from './queue.ts'
 import { type KeptRequest, timeOfId } from './record.ts'
-import { decodeTotals, rowsOf, Totals } from './totals.ts'
+import { decodeTotals, rowsOfAll, Totals, type TotalsRow } from './totals.ts'
 
 /** How many days usage is kept. */
 export interface KeptDays {
@@ -46,6 +46,8 @@ const LOST_MS = 10 * 60 * 1_000
 const LOOK_MS = 5 * 60 * 1_000
 /** Values that are read at once. */
 const PAGE = 100
+/** An instance holds so many batches that are written and not folded. */
+const MOST_UNREAD = 4 * FOLD_BATCHES
 /** A value of requests is added to until it has so many. */
 const MOST_REQUESTS = 250
 
@@ -71,6 +73,8 @@ export class Keeper implements BatchWriter {
   /** Values whose requests are in newer ones. They are deleted with the next fold: a list that has begun may still come to them. */
   #outdated: string[] = []
   #isClosing = false
+  /** The batches of this instance that are not folded yet; absent when there were too many to hold, and they are read again. */
+  #unread: ReadBatch[] | undefined = []
   #names = 0
   #unfolded = 0
   #firstAt = 0
@@ -87,6 +91,8 @@ export class Keeper implements BatchWriter {
     const ttlMs = (await days()).totals * DAY_MS
     await storage.set(journalKey(instance, number), encodeRequests(requests, now), { ttlMs })
     if (this.#unfolded++ === 0) this.#firstAt = now
+    this.#unread?.push({ number, requests })
+    if (this.#unfolded > MOST_UNREAD) this.#unread = undefined // the storage does not take them
   }
 
   /** Folds what is due, by this instance, and by those that were killed. Never rejects. */
@@ -122,10 +128,13 @@ export class Keeper implements BatchWriter {
   }
 
   async #foldOwn(): Promise<void> {
-    const before = this.#unfolded
-    await this.#fold(this.#options.instance)
+    const { instance, clock } = this.#options
+    const before = this.#unfolded // others may be written meanwhile
+    if (this.#unread) await this.#foldAll(instance, this.#unread.slice(0, before))
+    else await this.#fold(instance)
     this.#unfolded -= before
-    this.#firstAt = this.#options.clock.now()
+    this.#unread = this.#unread?.slice(before) ?? (this.#unfolded === 0 ? [] : undefined)
+    this.#firstAt = clock.now()
   }
 
   async #foldLost(now: number): Promise<void> {
@@ -148,11 +157,16 @@ export class Keeper implements BatchWriter {
       const last = page.at(-1)
       if (!last) return
       const batches = page.map(({ key, value }) => ({ number: batchOf(key).number, requests: this.#read(key, value) }))
-      await this.#foldBatches(instance, batches)
-      for (const { key } of page) await storage.delete(key) // in their order, so that what is left are always the last ones
+      await this.#foldAll(instance, batches)
       if (page.length < PAGE) return
       after = last.key
     }
+  }
+
+  async #foldAll(instance: string, batches: readonly ReadBatch[]): Promise<void> {
+    await this.#foldBatches(instance, batches)
+    // In their order, so that what is left are always the last ones.
+    for (const { number } of batches) await this.#options.storage.delete(journalKey(instance, number))
   }
 
   #read(key: string, value: string): readonly KeptRequest[] {
@@ -162,24 +176,27 @@ export class Keeper implements BatchWriter {
   }
 
   async #foldBatches(instance: string, batches: readonly ReadBatch[]): Promise<void> {
-    const days = await this.#options.days()
+    const keptDays = await this.#options.days()
     await this.#deleteOutdated()
     const byShard = groupsOf(batches, ({ keyId }) => shardOf(keyId))
     await Promise.all(
       [...byShard].map(async ([shard, own]) => {
         const byHour = groupsOf(own, ({ id }) => hourOf(id))
-        const byDay = groupsOf(own, ({ id }) => Math.floor(timeOfId(id) / DAY_MS) * DAY_MS)
+        const rowsOfDays = new Map<number, TotalsRow[]>()
         for (const [hour, some] of byHour) {
-          await this.#keepRequests(
-            shard,
-            hour,
-            some.flatMap(({ requests }) => requests),
-            days.requests,
-          )
-          await this.#keepTotals({ period: 'hour', shard, at: hour, instance, days: days.totals }, some)
+          const requests = some.flatMap((batch) => batch.requests)
+          const rows = rowsOfAll(requests)
+          const day = Math.floor(hour / DAY_MS) * DAY_MS
+          rowsOfDays.set(day, [...(rowsOfDays.get(day) ?? []), ...rows])
+          await this.#keepRequests(shard, hour, requests, keptDays.requests)
+          await this.#keepTotals({ period: 'hour', shard, at: hour, instance, days: keptDays.totals }, some, rows)
         }
-        for (const [day, some] of byDay)
-          await this.#keepTotals({ period: 'day', shard, at: day, instance, days: days.totals }, some)
+        for (const [day, some] of groupsOf(own, ({ id }) => Math.floor(timeOfId(id) / DAY_MS) * DAY_MS))
+          await this.#keepTotals(
+            { period: 'day', shard, at: day, instance, days: keptDays.totals },
+            some,
+            rowsOfDays.get(day) ?? [],
+          )
       }),
     )
     const [newest = 0] = [...this.#openValues.keys()].map((name) => Number(name.slice(2))).sort((a, b) => b - a)
@@ -218,7 +235,7 @@ export class Keeper implements BatchWriter {
     return [{ text, count: requests.length, span: { first: Math.min(...times), last: Math.max(...times) } }]
   }
 
-  /** Adds the requests of batches to the sums of a period, unless they are in there. */
+  /** Adds the requests of batches to the sums of a period, unless they are in there. `rows`: the sums of all these batches. */
   async #keepTotals(
     {
       period,
@@ -228,6 +245,7 @@ export class Keeper implements BatchWriter {
       days,
     }: { period: Period; shard: string; at: number; instance: string; days: number },
     batches: readonly ReadBatch[],
+    rows: readonly TotalsRow[],
   ): Promise<void> {
     const { storage, clock, mostCharacters } = this.#options
     const ttlMs = Math.min(at + PERIOD_MS[period] + days * DAY_MS - clock.now(), MOST_TTL_MS)
@@ -241,8 +259,8 @@ export class Keeper implements BatchWriter {
       const due = batches.filter(({ number }) => number > done)
       const last = due.at(-1)
       if (!last) return true
-      for (const { requests } of due)
-        for (const request of requests) for (const row of rowsOf(request)) totals.add(totals.fitted(row))
+      const added = due.length === batches.length ? rows : rowsOfAll(due.flatMap(({ requests }) => requests))
+      for (const row of added) totals.add(totals.fitted(row))
       totals.through[instance] = last.number
       return storage.set(key, totals.encode(mostCharacters), { ifVersion: stored?.version ?? null, ttlMs })
     })

@@ -98,9 +98,12 @@ export const usdOf = (nano: number): number => nano / NANO
 
 /** What all attempts have spent. */
 export function spentBy(attempts: readonly Spent[]): Spent {
-  const [first, ...others] = attempts.filter(({ tokens, units }) => tokens !== undefined || units !== undefined)
-  if (!first) return {}
-  return others.reduce<Spent>(sumOfSpent, ownSpent(first))
+  let sum: Spent | undefined
+  for (const attempt of attempts) {
+    if (attempt.tokens === undefined && attempt.units === undefined) continue
+    sum = sum ? sumOfSpent(sum, attempt) : ownSpent(attempt)
+  }
+  return sum ?? {}
 }
 
 function ownSpent({ tokens, units, costUsd, costSource }: Spent): Spent {

@@ -99,6 +99,19 @@ const dimensionsOf = (request: KeptRequest, target: KeptTarget | undefined): Dim
   user: request.user ?? '',
 })
 
+/** A text that no other dimensions have. */
+function keyOf({ keyId, groupId, model, provider, targetModel, connectionId, user }: Dimensions): string {
+  const lengths = `${keyId.length},${groupId.length},${model.length},${provider.length},${targetModel.length},${connectionId.length}`
+  return `${lengths} ${keyId}${groupId}${model}${provider}${targetModel}${connectionId}${user}`
+}
+
+/** The sums of requests, a row for each of their dimensions. */
+export function rowsOfAll(requests: Iterable<KeptRequest>): TotalsRow[] {
+  const totals = new Totals()
+  for (const request of requests) for (const row of rowsOf(request)) totals.add(row)
+  return [...totals.rows()]
+}
+
 /** What is left out first where a value would be too large. */
 const LEFT_OUT = ['user', 'connectionId', 'targetModel', 'model'] as const satisfies (keyof Dimensions)[]
 
@@ -132,10 +145,10 @@ export class Totals {
   }
 
   add({ of, sums }: TotalsRow): void {
-    const key = JSON.stringify(Object.values(of))
+    const key = keyOf(of)
     const row = this.#rows.get(key)
     if (row) addSums(row.sums, sums)
-    else this.#rows.set(key, { of, sums })
+    else this.#rows.set(key, { of, sums: { ...sums, tokens: { ...sums.tokens }, units: { ...sums.units } } })
   }
 
   /** The text of the value, with as many dimensions as `most` characters can hold. */

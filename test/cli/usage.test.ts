@@ -1,0 +1,83 @@
+import { serveNode } from '../../adapters/mount/node.ts'
+import { openDoor } from '../management/door.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { assert, suite } from '../support/suite.ts'
+import { runHere } from './run-here.ts'
+
+type Serving = Awaited<ReturnType<typeof serveNode>>
+
+const usage = { prompt_tokens: 1_000, completion_tokens: 100 }
+const catalog = {
+  openai: { baseUrl: 'http://openai.test/v1', models: [{ id: 'gpt', price: { input: 2, output: 10 } }] },
+}
+
+const openGateway = () => openDoor({ catalog, fetch: async () => Response.json({ ...chatAnswer(), usage }) })
+
+const test = suite('the command that shows usage', {
+  serving: undefined as Serving | undefined,
+  url: '',
+  door: openGateway(),
+})
+
+test.before.each(async (context) => {
+  context.door = openGateway()
+  context.serving = await serveNode(context.door.gateway, { port: 0 })
+  context.url = context.serving.url
+  await context.door.gateway.api.connections.put({ id: 'main', provider: 'openai' })
+})
+
+test.after.each(({ serving }) => serving?.close())
+
+async function ask({ gateway }: ReturnType<typeof openGateway>, key: string, model = 'openai/gpt') {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model, messages: [] })
+  const reply = await gateway.fetch(
+    new Request('http://gateway/v1/chat/completions', { method: 'POST', headers, body }),
+  )
+  await reply.text()
+  return reply.headers.get('x-signalbox-request-id') ?? ''
+}
+
+test('who has spent what is a table with the names of keys, or CSV', async ({ url, door }) => {
+  const { key } = await door.gateway.api.keys.create({ name: 'team-a' })
+  await ask(door, key)
+  await ask(door, key)
+  await ask(door, key, 'nobody/x')
+  const { code, out, err } = await runHere(url, 'usage --by key,model --from 2026-01-01')
+  assert.equal([code, err], [0, ''])
+  assert.equal(
+    out.split('\n').map((line) => line.split(/ {2,}/)),
+    [
+      ['KEY', 'MODEL', 'REQUESTS', 'FAILED', 'REFUSED', 'INPUT', 'CACHED', 'OUTPUT', 'COST'],
+      ['team-a', 'openai/gpt', '2', '0', '0', '2000', '0', '200', '$0.006000'],
+      ['team-a', 'nobody/x', '1', '1', '1', '0', '0', '0', '$0.00'],
+      ['Together: 3 requests, 2000 tokens of input and 200 of output, $0.006000'],
+      [''],
+    ],
+  )
+  const csv = await runHere(url, 'usage --by model --from 2026-01-01 --csv')
+  assert.is(csv.out.split('\r\n')[1], 'openai/gpt,2,0,0,0,2000,200,0,0,0,,0.006')
+  const json = await runHere(url, 'usage summary --key team-a --from 2026-01-01 --json')
+  assert.equal(JSON.parse(json.out).totals.requests, 3)
+  assert.is(
+    (await runHere(url, 'usage --key team-b')).err,
+    'There is no key "team-b". Did you mean "team-a"?\n',
+  )
+  assert.is((await runHere(url, 'usage --from yesterday --to today')).out, 'Nothing was used.\n')
+})
+
+test('the requests that were refused are listed with why, and one is shown whole', async ({ url, door }) => {
+  const { key, id } = await door.gateway.api.keys.create({ name: 'team-a' })
+  const answered = await ask(door, key)
+  await door.gateway.api.keys.update(id, { isActive: false })
+  const refused = await ask(door, key)
+  const { out } = await runHere(url, 'usage requests --end refused --key team-a')
+  assert.match(
+    out,
+    /^TIME +KEY +STATUS +END +ERROR +WHY +ID\n\S+ +team-a +403 +refused +KEY_PAUSED +This API key is paused\./,
+  )
+  assert.ok(out.includes(refused) && !out.includes(answered))
+  assert.match((await runHere(url, `usage request ${answered}`)).out, /request\.?\b|endpoint +\/v1\/chat\/completions/)
+  assert.match((await runHere(url, 'usage requests --limit 1')).out, /There are more: --before /)
+  assert.match((await runHere(url, 'usage requests --limit 0')).err, /--limit must be a whole number from 1 to 1000/)
+})
