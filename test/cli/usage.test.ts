@@ -59,10 +59,7 @@ test('who has spent what is a table with the names of keys, or CSV', async ({ ur
   assert.is(csv.out.split('\r\n')[1], 'openai/gpt,2,0,0,0,2000,200,0,0,0,,0.006')
   const json = await runHere(url, 'usage summary --key team-a --from 2026-01-01 --json')
   assert.equal(JSON.parse(json.out).totals.requests, 3)
-  assert.is(
-    (await runHere(url, 'usage --key team-b')).err,
-    'There is no key "team-b". Did you mean "team-a"?\n',
-  )
+  assert.is((await runHere(url, 'usage --key team-b')).err, 'There is no key "team-b". Did you mean "team-a"?\n')
   assert.is((await runHere(url, 'usage --from yesterday --to today')).out, 'Nothing was used.\n')
 })
 

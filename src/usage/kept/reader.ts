@@ -72,6 +72,7 @@ export class UsageReader {
       from: Math.max(from, await this.oldest()),
       to: before === undefined ? to : Math.min(to, timeOfId(before) + 1),
       before,
+      keyId: filter.keyId,
       isMeant: (request: KeptRequest) => fitsRequest(filter, request),
     }
     const shards = await this.#scansOf(filter, scan)

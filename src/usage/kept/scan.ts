@@ -10,6 +10,8 @@ export interface Scan {
   to: number
   /** Only ids below this one. */
   before?: string | undefined
+  /** Only those of this key; absent: all. */
+  keyId?: string | undefined
   isMeant(request: KeptRequest): boolean
 }
 
@@ -37,7 +39,7 @@ export class ShardScan {
   #after: string
   #pageSize = FIRST_PAGE
   #isListed = false
-  /** How many requests were read. */
+  /** How many values and requests were read. */
   read = 0
 
   /** `found`: requests of the shard that may not be in its values yet. */
@@ -76,8 +78,8 @@ export class ShardScan {
   async advance(): Promise<void> {
     const next = this.#listed.shift()
     if (!next) return this.#list()
-    const requests = decodeRequests(next.value)?.requests ?? []
-    this.read += requests.length
+    const requests = decodeRequests(next.value, this.#scan.keyId)?.requests ?? []
+    this.read += 1 + requests.length
     const meant = this.#meant(requests)
     if (meant.length > 0) this.#found = [...this.#found, ...meant].sort(newestFirst)
   }
