@@ -130,5 +130,10 @@ test('explain names the targets of a rerank request, and those that cannot carry
     return targets.map(({ provider, model, use }) => `${provider}/${model} ${use}`)
   }
   assert.equal(await usesOf({}), [`${models[0]} first`, `${models[1]} next`])
+  const { targets } = await world.api.explain({ model: 'rank', path: '/v1/rerank' }) // a sketch without documents
+  assert.equal(
+    targets.map(({ use }) => use),
+    ['first', 'next'],
+  )
   assert.equal(await usesOf({ 'x-signalbox-strict': '1' }), [`${models[0]} skipped`, `${models[1]} first`])
 })
