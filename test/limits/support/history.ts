@@ -183,7 +183,7 @@ class Run {
       case 'settle':
         this.#world.faults = this.#history.faults
         for (const pick of step.picks) this.#settle(this.#pick(pick), step)
-        return
+        return this.#world.pass(100)
       case 'overrun':
         return this.#settle(this.#pick(step.pick), { share: 1, more: step.by })
       case 'extend': {

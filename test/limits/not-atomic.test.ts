@@ -1,0 +1,43 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createLedger } from '../../src/limits/ledger.ts'
+import { platformClock, startIdleTimer, turnEnd } from '../../src/platform.ts'
+import type { Stored } from '../../src/types.ts'
+import { assert, suite } from '../support/suite.ts'
+import { key, reserved, sums } from './support/ledgers.ts'
+
+const test = suite('limits on a store that is not atomic')
+
+test('one process is exact, even where a read shows what was there before its last writes', async () => {
+  const memory = memoryStorage()
+  let isLate = false
+  let seen: Stored | undefined
+  const storage = {
+    ...memory,
+    atomic: false,
+    async get(name: string) {
+      if (!isLate) seen = await memory.get(name)
+      return seen
+    },
+  }
+  const ledger = createLedger({
+    storage,
+    clock: platformClock,
+    random: Math.random,
+    startTimer: startIdleTimer,
+    turnEnd,
+    onError: (error) => assert.unreachable(String(error)),
+  })
+  const scope = key({ requests: { total: 10 } })
+  const ask = () => ledger.reserve([scope], { fixed: { requests: 1 } })
+  for (let count = 0; count < 4; count++) {
+    reserved(await ask()).settle({ requests: 1 })
+    await ledger.flushed()
+  }
+  await ledger.state(scope)
+  isLate = true
+  for (let count = 4; count < 10; count++) {
+    reserved(await ask()).settle({ requests: 1 })
+    await ledger.flushed()
+  }
+  assert.equal(sums(await ledger.state(scope)), [{ used: 10, reserved: 0, unsettled: 0, remaining: 0 }])
+})
