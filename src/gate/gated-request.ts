@@ -9,7 +9,7 @@ import type { LimitState, LimitUnit } from '../types/limits.ts'
 import type { Clock } from '../types.ts'
 import { type WorstCase, worstCaseOf } from '../usage/worst-case.ts'
 import { dropProviderLimits, limitHeaders } from './headers.ts'
-import { type Holders, refusalError, unpricedError } from './refusals.ts'
+import { type Holders, outgrownError, refusalError, unpricedError } from './refusals.ts'
 
 /** The settings that say how limits hold. */
 export type LimitRules = Pick<StoredSettings, 'unpriced' | 'whenStoreIsAway'>
@@ -131,7 +131,7 @@ export class GatedRequest {
   async #extended(reservation: Reservation, by: { tokens: number; usd: number }): Promise<GatewayError | undefined> {
     try {
       const refusal = await reservation.extend(by)
-      return refusal && this.#refusal(refusal, refusal.limit.unit === 'usd' ? by.usd : by.tokens)
+      return refusal && outgrownError(refusal.limit, this.#terms.holders)
     } catch (thrown) {
       if (!isGatewayError(thrown, 'STORAGE_UNAVAILABLE') || this.#isRefusedAway()) throw thrown
       return undefined

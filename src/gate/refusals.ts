@@ -60,6 +60,13 @@ const isShort = (window: LimitWindow | null) => window === 'minute' || window ==
 
 const fitsLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit
 
+/** The error for a request under way that has used what was left of a limit, and needs more. */
+export function outgrownError(limit: LimitState, holders: Holders): GatewayError {
+  const what = `The request ends here, as it has used what was left: ${lowered(holder(limit, holders))} may use ${amount(limit.limit, limit.unit)} ${WINDOWS[limit.window ?? 'total']}.`
+  const code = isShort(limit.window) ? 'RATE_LIMIT_EXCEEDED' : 'BUDGET_EXCEEDED'
+  return gatewayError(code, { message: joined([what, resets(limit), HIGHER]), headers: NO_RETRY })
+}
+
 /** The error for a target without a known price, where US dollars are limited. */
 export const unpricedError = (target: string): GatewayError =>
   gatewayError('REQUEST_TOO_EXPENSIVE', {
