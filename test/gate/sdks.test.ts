@@ -1,0 +1,160 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { ApiError, GoogleGenAI } from '@google/genai'
+import OpenAI from 'openai'
+import type { UsageLimits } from '../../src/types/limits.ts'
+import { assert, suite } from '../support/suite.ts'
+import { metered } from './support/metered.ts'
+import { type GateOptions, messages, openGate } from './support/world.ts'
+
+const test = suite('refusals in the hands of the official clients')
+
+/** The official clients with their default number of retries, before a gateway that counts what they ask. */
+async function openClients(options: GateOptions) {
+  const world = await openGate(options)
+  const { key: apiKey } = world
+  let asked = 0
+  const fetch = (input: string | URL | Request, init?: RequestInit) => {
+    asked++
+    return world.gateway.fetch(new Request(input, init))
+  }
+  const openai = new OpenAI({ baseURL: 'http://gateway/v1', apiKey, fetch })
+  const anthropic = new Anthropic({ baseURL: 'http://gateway', apiKey, fetch })
+  const google = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: 'http://gateway', fetch } })
+  const calls: Record<string, (stream: boolean) => Promise<unknown>> = {
+    chat: (stream) =>
+      openai.chat.completions.create({ model: 'one/m', messages: [{ role: 'user', content: 'Hi' }], stream }),
+    responses: (stream) => openai.responses.create({ model: 'open/r', input: 'Hi', stream }),
+    messages: (stream) =>
+      anthropic.messages.create({
+        model: 'claude/c',
+        max_tokens: 500,
+        messages: [{ role: 'user', content: 'Hi' }],
+        stream,
+      }),
+    gemini: (stream) => {
+      const ask = { model: 'google/g', contents: 'Hi' }
+      return stream ? google.models.generateContentStream(ask) : google.models.generateContent(ask)
+    },
+  }
+  return { ...world, calls, asked: () => asked }
+}
+
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    (value) => assert.unreachable(`it answers ${JSON.stringify(value)}`),
+    (error: unknown) => error,
+  )
+
+interface Expected {
+  status: number
+  code: string
+  /** The class of OpenAI's and Anthropic's clients, and its name in Google's. */
+  name: 'APIError' | 'AuthenticationError' | 'PermissionDeniedError' | 'RateLimitError'
+  google: string
+  anthropic: string
+}
+
+function check(error: unknown, { status, code, name, google, anthropic }: Expected): void {
+  if (error instanceof ApiError) {
+    assert.is(error.status, status)
+    const body = JSON.parse(error.message)
+    assert.equal([body.error.status, body.error.details[0].reason], [google, code])
+    return
+  }
+  if (error instanceof OpenAI.APIError) {
+    assert.ok(error instanceof OpenAI[name], `${error.constructor.name}`)
+    assert.equal([error.status, error.code], [status, code])
+    return
+  }
+  assert.ok(error instanceof Anthropic[name], `${error}`)
+  assert.is(error.status, status)
+  const { error: inner } = error.error as { error: { type: string; code: string } } // the body as it was sent
+  assert.equal([inner.type, inner.code], [anthropic, code])
+}
+
+const budget = {
+  status: 402,
+  name: 'APIError',
+  google: 'FAILED_PRECONDITION',
+  anthropic: 'billing_error',
+} as const
+
+const limits: Record<string, [limits: UsageLimits, Expected]> = {
+  'a budget that is used up': [{ tokens: { total: 5_000 } }, { ...budget, code: 'budget_exceeded' }],
+  'a request that is too expensive': [{ usd: { day: 0.0001 } }, { ...budget, code: 'request_too_expensive' }],
+  'a limit on requests by the day': [
+    { requests: { day: 1 } },
+    {
+      status: 429,
+      code: 'rate_limit_exceeded',
+      name: 'RateLimitError',
+      google: 'RESOURCE_EXHAUSTED',
+      anthropic: 'rate_limit_error',
+    },
+  ],
+  'a limit on requests in total': [
+    { requests: { total: 1 } },
+    {
+      status: 429,
+      code: 'rate_limit_exceeded',
+      name: 'RateLimitError',
+      google: 'RESOURCE_EXHAUSTED',
+      anthropic: 'rate_limit_error',
+    },
+  ],
+}
+
+for (const [title, [held, expected]] of Object.entries(limits))
+  for (const client of ['chat', 'responses', 'messages', 'gemini'])
+    for (const stream of [false, true])
+      test(`the client of ${client} knows ${title} by its class, and does not ask again${stream ? ', for a stream' : ''}`, async () => {
+        const { chat, calls, asked, up } = await openClients({
+          limits: held,
+          answer: metered({ output: 9_000 }, { tokens: 0 }),
+        })
+        await chat({ max_tokens: 9 })
+        const called = up.calls.length
+        check(await failureOf(calls[client]?.(stream) ?? Promise.resolve()), expected)
+        assert.equal([asked(), up.calls.length], [1, called])
+      })
+
+for (const client of ['chat', 'responses', 'messages', 'gemini'])
+  test(`the client of ${client} knows a model that it may not use and a key that has expired by their classes`, async () => {
+    const { calls, gateway, keyId, clock, asked } = await openClients({ models: ['two/*'] })
+    const permission = {
+      name: 'PermissionDeniedError',
+      google: 'PERMISSION_DENIED',
+      anthropic: 'permission_error',
+    } as const
+    check(await failureOf(calls[client]?.(false) ?? Promise.resolve()), {
+      ...permission,
+      status: 403,
+      code: 'model_not_allowed',
+    })
+    await gateway.api.keys.update(keyId, { expiresAt: new Date(clock.now() + 60_000).toISOString() })
+    await clock.advance(61_000)
+    const authentication = {
+      name: 'AuthenticationError',
+      google: 'UNAUTHENTICATED',
+      anthropic: 'authentication_error',
+    } as const
+    check(await failureOf(calls[client]?.(false) ?? Promise.resolve()), {
+      ...authentication,
+      status: 401,
+      code: 'key_expired',
+    })
+    assert.is(asked(), 2)
+  })
+
+test('a limit by the minute tells clients when to ask again, and that they may', async () => {
+  const { post } = await openGate({ limits: { requests: { minute: 1 } } })
+  const ask = () => post('/v1/messages', { model: 'claude/c', max_tokens: 9, messages })
+  assert.is((await ask()).status, 200)
+  const refused = await ask()
+  assert.equal([refused.status, refused.headers.get('retry-after')], [429, '60'])
+  const gemini = await post('/v1beta/models/google/g:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] })
+  assert.equal((await gemini.json()).error.details[1], {
+    '@type': 'type.googleapis.com/google.rpc.RetryInfo',
+    retryDelay: '60s',
+  })
+})
