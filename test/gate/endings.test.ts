@@ -214,12 +214,15 @@ test('many at once, of which some leave and some fail, leave nothing behind', as
     combos: { both: ['one/m', 'two/m'] },
     answer: (call, nth) => (nth % 3 === 0 ? json({}, 500) : nth % 7 === 0 ? never() : answer(call, nth)),
   })
+  const leave: Array<() => void> = []
   const asks = Array.from({ length: 60 }, async (_, nth) => {
     const leaving = new AbortController()
     const asked = world.chat({ model: 'both', max_tokens: 50, stream: nth % 2 === 0 }, { signal: leaving.signal })
-    setTimeout(() => leaving.abort(), 50)
+    leave.push(() => leaving.abort())
     await (await asked).text().catch(() => {})
   })
+  while (world.up.calls.length < 60) await new Promise(setImmediate)
+  for (const one of leave) one()
   await Promise.all(asks)
   assert.is((await usedOf(world)).requests, 60)
 })
