@@ -17,8 +17,8 @@ export const metered =
   (call) => {
     const { input = 7, output = 5, words = ['Hello'] } = typeof metering === 'function' ? metering(call) : metering
     const { pathname } = call.url
-    const count = () => {
-      reported.tokens += input + output
+    const count = (tokens = input + output) => {
+      reported.tokens += tokens
     }
     const ofKind = answerAt(pathname)
     if (ofKind) {
@@ -43,7 +43,8 @@ interface Terms {
   input: number
   output: number
   words: string[]
-  count(): void
+  /** Adds what is reported now; default: all. */
+  count(tokens?: number): void
 }
 
 interface Answers {
@@ -149,11 +150,12 @@ const answers: Record<string, Answers> & { 'chat/completions': Answers } = {
       const { input, output, words } = terms
       const message = { id: 'm1', type: 'message', role: 'assistant', model: 'c', content: [], stop_reason: null }
       const usage = { input_tokens: input, output_tokens: 1 }
+      terms.count(input + 1)
       yield event({ type: 'message_start', message: { ...message, stop_sequence: null, usage } })
       yield event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
       for (const word of words) yield textDelta(word)
       yield event({ type: 'content_block_stop', index: 0 })
-      terms.count()
+      terms.count(output - 1)
       const delta = { stop_reason: 'end_turn', stop_sequence: null }
       yield event({ type: 'message_delta', delta, usage: { output_tokens: output } })
       yield event({ type: 'message_stop' })

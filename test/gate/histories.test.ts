@@ -1,0 +1,29 @@
+import { isCi } from '../support/ci.ts'
+import { createRandom } from '../support/random.ts'
+import { suite } from '../support/suite.ts'
+import { History } from './support/history.ts'
+import { Instances } from './support/instances.ts'
+
+const test = suite('random histories of keys with limits')
+
+const HISTORIES = isCi ? 20_000 : 2_000
+const BATCH = 100
+const PART = 500
+
+for (let part = 0; part < HISTORIES / PART; part++)
+  test(`histories ${part * PART + 1} to ${(part + 1) * PART} spend no more than they may, and leave nothing held`, {
+    timeoutMs: 300_000,
+  }, async () => {
+    for (let batch = 0; batch < PART / BATCH; batch++) {
+      const instances = new Instances()
+      await instances.prepare()
+      for (let nth = 0; nth < BATCH; nth++) {
+        const random = createRandom()
+        const history = new History(random, instances)
+        await history.run().catch((error: unknown) => {
+          const message = error instanceof Error ? error.message : error
+          throw new Error(`seed ${random.seed}: ${message}\n${history.course.join('\n')}`, { cause: error })
+        })
+      }
+    }
+  })

@@ -1,0 +1,99 @@
+import { memoryStorage } from '../../../adapters/storage/memory.ts'
+import { createGateway, type Gateway } from '../../../src/gateway.ts'
+import { createLedger } from '../../../src/limits/ledger.ts'
+import type { Clock, Storage } from '../../../src/types.ts'
+import { type Call, fakeUpstream } from '../../pipeline/support/upstream.ts'
+import { fakeClock } from '../../support/clock.ts'
+import type { History } from './history.ts'
+import { catalog } from './world.ts'
+
+/** Two gateways on one storage, of which the second can crash, and providers that do at random what providers do. */
+export class Instances {
+  readonly fake = fakeClock()
+  /** How far the clock of the machine is off, in ms. */
+  skew = 0
+  /** Time that has passed without waking anybody, in ms. */
+  passed = 0
+  readonly clock: Clock = {
+    now: () => this.fake.now() + this.passed + this.skew,
+    sleep: (ms, signal) => this.fake.sleep(ms, signal),
+  }
+  readonly storage = memoryStorage({ clock: this.fake })
+  readonly errors: unknown[] = []
+  readonly #histories = new Map<string, History>() // by the id of the key
+  readonly #byTitle = new Map<string, History>()
+  readonly ledger = createLedger({
+    storage: this.storage,
+    clock: this.clock,
+    random: () => 0.5,
+    startTimer: () => () => {},
+    turnEnd: () => Promise.resolve(),
+    onError: (error) => void this.errors.push(error),
+  })
+  readonly first: Gateway
+  second: { gateway: Gateway; crash(): void } | undefined = undefined
+  readonly #up = fakeUpstream((call) => this.#answer(call))
+
+  constructor() {
+    this.first = this.#open(this.storage)
+  }
+
+  async prepare(): Promise<void> {
+    for (const provider of Object.keys(catalog))
+      await this.first.api.connections.create({ provider, apiKey: `of-${provider}` })
+    await this.first.api.combos.create({ name: 'chain', models: ['one/m', 'two/m', 'claude/c'] })
+    await this.first.api.combos.create({ name: 'hedged', models: ['one/m', 'two/m', 'cheap/m'], hedge: true })
+  }
+
+  /** The second gateway; another one after a crash. */
+  get other(): Gateway {
+    if (this.second) return this.second.gateway
+    let isCrashed = false
+    const cut =
+      <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
+      (...args: A): Promise<R> =>
+        isCrashed ? new Promise(() => {}) : call(...args)
+    const { storage } = this
+    const gateway = this.#open({
+      ...storage,
+      get: cut(storage.get),
+      set: cut(storage.set),
+      delete: cut(storage.delete),
+    })
+    const crash = () => {
+      isCrashed = true
+      this.second = undefined
+    }
+    this.second = { gateway, crash }
+    return gateway
+  }
+
+  add(history: History): void {
+    this.#histories.set(history.keyId, history)
+  }
+
+  ask(title: string, history: History): void {
+    this.#byTitle.set(title, history)
+  }
+
+  #open(storage: Storage): Gateway {
+    return createGateway({
+      storage,
+      clock: this.clock,
+      fetch: this.#up,
+      catalog,
+      logger: false,
+      hooks: {
+        onRequest: (record) => void this.#histories.get(record.keyId ?? '')?.records.push(record),
+        onError: (error) => void this.errors.push(error),
+      },
+    })
+  }
+
+  #answer(call: Call): Response | Promise<Response> {
+    const title = call.headers.get('x-title') ?? ''
+    const history = this.#byTitle.get(title)
+    if (!history) throw new Error(`a call of no request: ${title}`)
+    return history.answer(call, title)
+  }
+}
