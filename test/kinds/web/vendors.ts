@@ -20,7 +20,7 @@ export const fetchVendors: readonly FakeVendor[] = [jinaReader, firecrawl, tavil
 const all = [...new Set([...searchVendors, ...fetchVendors])]
 
 /** Headers that say nothing to a vendor. */
-const PLAIN = new Set(['content-type', 'accept', 'accept-encoding', 'user-agent'])
+const PLAIN = new Set(['content-type', 'accept', 'accept-encoding', 'user-agent', 'x-title'])
 
 /** What the vendor at the address of a call answers to it: an error of its own if anything in the call is unknown to it. */
 export function vendorAnswer({ url, init, headers, body }: Call): Response {
