@@ -16,6 +16,7 @@ const RUNS: [page: RegExp, languages: string[], test: string][] = [
     ['json', 'sh', 'yaml'],
     'test/docs/commands.test.ts',
   ],
+  [/^src\/kinds\/WEB\.md$/, ['sh'], 'test/kinds/web/page.test.ts'],
   [/^examples\/README\.md$/, ['js'], 'test/hosts/readme.test.ts'],
   [/^examples\/local\/README\.md$/, ['js', 'sh', 'yaml'], 'test/cli/local-recipes.test.ts'],
   [/^examples\/tools\/README\.md$/, ['json', 'sh', 'toml', 'yaml'], 'test/tools/recipes.test.ts'],
