@@ -5,9 +5,10 @@ import type { Catalog, Logger, Storage } from '../../types.ts'
 /** The address of the demo's providers. RFC 2606 reserves `.invalid`, so that no request to it ever leaves the machine. */
 export const DEMO_BASE_URL = 'http://demo.invalid/v1'
 
-/** The demo's models: one that always fails, and one that responds. */
+/** The demo's models: one that always fails, one that chats, and one that embeds. */
 export const BROKEN = 'broken'
 export const STORYTELLER = 'storyteller'
+export const EMBEDDER = 'embedder'
 
 /** What is asked for a search in place of `search`, and always fails. */
 export const BROKEN_SEARCH = 'broken-search'
@@ -26,7 +27,8 @@ export const demoCatalog: Catalog = {
     ...shared,
     name: 'Demo',
     format: 'openai-chat',
-    serviceKinds: ['llm', 'webSearch'],
+    serviceKinds: ['llm', 'embedding', 'webSearch'],
+    models: [...shared.models, { id: EMBEDDER, type: 'embedding' }],
     searchConfig: { baseUrl: DEMO_BASE_URL, price: { search: 0 } },
   },
   [DEMO_MESSAGES]: { ...shared, name: 'Demo for Anthropic clients', format: 'anthropic-messages' },

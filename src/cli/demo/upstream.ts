@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { UpstreamFetch } from '../../lib/exchange.ts'
 import { startCall } from '../../lib/fetch-call.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { BROKEN, BROKEN_SEARCH, DEMO_BASE_URL, STORYTELLER } from './providers.ts'
+import { BROKEN, BROKEN_SEARCH, DEMO_BASE_URL, EMBEDDER, STORYTELLER } from './providers.ts'
 
 /** Makes a `fetch` that responds to calls to the demo's address in this process, as a provider would, and passes all other calls to `upstream`. */
 export function withDemo(upstream: UpstreamFetch): UpstreamFetch {
@@ -17,17 +17,19 @@ export function withDemo(upstream: UpstreamFetch): UpstreamFetch {
 
 async function answer(url: string, init: RequestInit = {}): Promise<Response> {
   const path = new URL(url).pathname.slice(new URL(DEMO_BASE_URL).pathname.length)
-  if (path === '/models') return Response.json({ object: 'list', data: [BROKEN, STORYTELLER].map(modelOf) })
+  if (path === '/models') return Response.json({ object: 'list', data: [BROKEN, STORYTELLER, EMBEDDER].map(modelOf) })
   const isMessages = path.startsWith('/messages')
   const body = bodyOf(init)
   if (path === '/search' && body.model === 'search') return searchAnswer(body)
+  if (path === '/embeddings' && body.model === EMBEDDER) return embeddingAnswer(body)
   if (body.model === BROKEN || body.model === BROKEN_SEARCH)
     return failure(503, 'The demo is built so: its first target always fails.', isMessages)
-  if (body.model !== STORYTELLER) return failure(404, 'The demo has the models "broken" and "storyteller".', isMessages)
+  if (body.model !== STORYTELLER)
+    return failure(404, 'The demo has the models "broken", "storyteller" and "embedder".', isMessages)
   if (path === '/chat/completions') return chatAnswer(body, init.signal ?? undefined)
   if (path === '/messages') return messagesAnswer(body, init.signal ?? undefined)
   if (path === '/messages/count_tokens') return countTokens(body)
-  return failure(404, 'The demo only chats.', isMessages)
+  return failure(404, 'The demo only chats and embeds.', isMessages)
 }
 
 function bodyOf({ body }: RequestInit): JsonObject {
@@ -62,6 +64,25 @@ function chatAnswer(body: JsonObject, signal: AbortSignal | undefined): Response
   const message = { role: 'assistant', content: story, refusal: null }
   const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }]
   return Response.json({ ...base, object: 'chat.completion', choices, usage })
+}
+
+/** Vectors that are alike where texts have the same letters, as a response of OpenAI's embeddings. */
+function embeddingAnswer({ input, model }: JsonObject): Response {
+  const texts = (Array.isArray(input) ? input : [input]).map(String)
+  const tokens = Math.ceil(texts.join('').length / 4)
+  const data = texts.map((text, index) => ({ object: 'embedding', index, embedding: lettersOf(text) }))
+  return Response.json({ object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } })
+}
+
+/** How often each letter stands in a text, as a vector of the length 1. */
+function lettersOf(text: string): number[] {
+  const counts = Array.from({ length: 26 }, () => 0)
+  for (const letter of text.toLowerCase()) {
+    const at = letter.charCodeAt(0) - 97
+    if (at in counts) counts[at] = (counts[at] ?? 0) + 1
+  }
+  const length = Math.hypot(...counts)
+  return counts.map((count) => (length === 0 ? 0 : count / length))
 }
 
 function* chunks(base: object, usage: object | undefined) {

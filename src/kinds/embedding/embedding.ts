@@ -161,7 +161,7 @@ export function vectorsIn(
   const vectors: Vector[] = []
   for (const item of list) {
     const vector = of(item)
-    if (!isVector(vector, { isPacked: encoding === 'raw' })) return NO_VECTORS
+    if (!isVector(vector, encoding)) return NO_VECTORS
     vectors.push(vector)
   }
   return haveOneWidth(vectors) ? vectors : NO_WIDTH

@@ -3,11 +3,16 @@ import { fromBase64, toBase64 } from '../../lib/bytes.ts'
 /** A vector as numbers, or as the base64 of its 32-bit floats with the lowest byte first. */
 export type Vector = readonly number[] | string
 
-/** Is it a vector, and not an empty one? `isPacked`: a text may be other numbers than floats. */
-export const isVector = (value: unknown, { isPacked } = { isPacked: false }): value is Vector =>
-  typeof value === 'string'
-    ? BASE64.test(value) && (isPacked || Number.isInteger(widthOf(value)))
-    : Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
+/**
+ * Is it a vector, and not an empty one? `as`: how it is to be read. A text that is passed on is not looked through, which takes half as long as the
+ * rest of a request.
+ */
+export function isVector(value: unknown, as: 'float' | 'base64' | 'raw'): value is Vector {
+  if (typeof value !== 'string')
+    return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'number')
+  if (value === '') return false
+  return as === 'raw' || (Number.isInteger(widthOf(value)) && (as === 'base64' || BASE64.test(value)))
+}
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 

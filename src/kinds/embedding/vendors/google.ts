@@ -41,7 +41,7 @@ export const google: VendorForm<Embed, Embedded> = {
       : { path: pathOf(target, 'batchEmbedContents'), body: { requests } }
   },
   answer({ embeddings, embedding, usageMetadata }, asked) {
-    const vectors = vectorsIn(embeddings ?? [embedding], asked, valuesIn)
+    const vectors = vectorsIn(Array.isArray(embeddings) ? embeddings : [embedding], asked, valuesIn)
     return typeof vectors === 'string' ? vectors : { vectors, ...usageIn(usageMetadata) }
   },
 }

@@ -146,4 +146,6 @@ function rewritten(json: JsonObject, asked: Embed): JsonObject | undefined {
 }
 
 const withVector = (item: unknown, asked: Embed): unknown =>
-  isObject(item) && isVector(item.embedding) ? { ...item, embedding: inEncoding(item.embedding, asked) } : item
+  isObject(item) && isVector(item.embedding, asked.encoding)
+    ? { ...item, embedding: inEncoding(item.embedding, asked) }
+    : item

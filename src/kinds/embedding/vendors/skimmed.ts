@@ -1,5 +1,4 @@
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
-import { COMMA } from '../../../lib/json-scan.ts'
 
 /**
  * An answer in OpenAI's form, of whose vectors only the first numbers are left: its bytes go to the client, and to parse thousands of numbers
@@ -36,10 +35,8 @@ function listsIn(text: string): List[] {
     const start = START.lastIndex
     const end = text.indexOf(']', start)
     if (end < 0) return []
-    for (const sign of STRANGE) {
-      const found = text.indexOf(sign, start)
-      if (found >= 0 && found < end) return []
-    }
+    const numbers = text.slice(start, end)
+    if (STRANGE.some((sign) => numbers.includes(sign))) return []
     lists.push({ start, end })
   }
   return lists
@@ -51,8 +48,9 @@ const START = /\s*:\s*\[/y
 /** What begins anything but a number. */
 const STRANGE = ['"', '[', '{', 'n', 't', 'f']
 
+/** By a search for each comma: to look at every character takes five times as long. */
 function widthOf(text: string, { start, end }: List): number {
   let width = 1
-  for (let at = start; at < end; at++) if (text.charCodeAt(at) === COMMA) width++
+  for (let at = text.indexOf(',', start); at >= 0 && at < end; at = text.indexOf(',', at + 1)) width++
   return width
 }

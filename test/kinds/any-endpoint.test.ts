@@ -1,0 +1,170 @@
+import { hasForms } from '../../src/kinds/endpoint.ts'
+import { endpoints } from '../../src/kinds/kinds.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { createRandom } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+import { answerAt, sampleOf } from './samples.ts'
+
+const test = suite('every endpoint of a kind, whatever comes')
+
+/** A model of which nothing is known, at a provider of OpenAI's form. */
+const MODEL = 'one/of-any-kind'
+const SECRET = 'secret-of-one'
+
+interface Asked {
+  at: string
+  body: Record<string, unknown>
+}
+
+const asked = endpoints.filter(hasForms).map((endpoint): Asked => {
+  const isInPath = endpoint.path.includes('{model}')
+  const { body = {} } = sampleOf(endpoint) ?? {}
+  return { at: endpoint.path.replace('{model}', MODEL), body: { ...(!isInPath && { model: MODEL }), ...body } }
+})
+
+const answering = () =>
+  fakeUpstream(({ url }) => {
+    const given = answerAt(url.pathname)
+    return given ? json(given) : json({ error: { message: `There is nothing at ${url.pathname}` } }, 404)
+  })
+
+for (const { at, body } of asked) {
+  test(`${at} answers, and calls the connection's own address with its own key`, async () => {
+    const up = answering()
+    const { post, told } = await openWorld({ fetch: up, connections: ['one'] })
+    const response = await post(at, body, { headers: { authorization: 'Bearer of-the-client', host: 'evil.test' } })
+    assert.is(response.status, 200, await response.clone().text())
+    assert.is(response.headers.get('x-signalbox-target'), 'one/of-any-kind')
+    assert.is(up.calls[0]?.url.host, 'one.test')
+    assert.is(up.calls[0]?.headers.get('authorization'), `Bearer ${SECRET}`)
+    assert.equal(told.errors, [])
+  })
+
+  test(`${at} sends the key nowhere but to the connection, whatever the members of the body say`, async () => {
+    const up = answering()
+    const { post } = await openWorld({ fetch: up, connections: ['one'] })
+    const address = 'http://evil.test/v1'
+    const names = [
+      'baseUrl',
+      'base_url',
+      'api_base',
+      'url_base',
+      'endpoint',
+      'host',
+      'path',
+      'headers',
+      'provider_options',
+    ]
+    for (const name of names) {
+      const value =
+        name === 'headers' ? { host: 'evil.test' } : name === 'provider_options' ? { baseUrl: address } : address
+      await post(at, { ...body, [name]: value })
+    }
+    for (const { url } of up.calls) assert.is(url.host, 'one.test')
+  })
+
+  test(`${at} goes on to the next provider of a combo, and says who answered`, async () => {
+    const given = answering()
+    const up = fakeUpstream((call) => (call.provider === 'two' ? json({ error: 'broken' }, 500) : given(call.url)))
+    const endpoint = endpoints.find(({ path }) => path.replace('{model}', MODEL) === at)
+    const { post } = await openWorld({
+      fetch: up,
+      connections: ['one', 'two'],
+      combos: { pool: { models: ['two/of-any-kind', MODEL], kind: endpoint?.operation.kind ?? 'llm' } },
+    })
+    const response = await post(at.replace(MODEL, 'pool'), { ...body, ...('model' in body && { model: 'pool' }) })
+    assert.is(response.status, 200, await response.clone().text())
+    assert.is(response.headers.get('x-signalbox-target'), 'one/of-any-kind')
+    assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^two\/of-any-kind=500:server;\S+ one/)
+  })
+
+  test(`${at} refuses bodies that are malformed, and none is a fault of the gateway`, async () => {
+    const up = answering()
+    const { post, told } = await openWorld({ fetch: up, connections: ['one'] })
+    for (const text of [
+      '',
+      '[]',
+      '1',
+      'null',
+      '{',
+      '{"model"',
+      '"x"',
+      `{"model":${'['.repeat(100)}${']'.repeat(100)}}`,
+    ])
+      assert.is((await post(at, text)).status, 400, text)
+    assert.is(up.calls.length, 0)
+    const random = createRandom(7)
+    const values: unknown[] = [
+      null,
+      0,
+      -1,
+      1.5,
+      '',
+      'x',
+      true,
+      [],
+      [[]],
+      [null],
+      {},
+      { a: 1 },
+      [1, 'x'],
+      [{}],
+      'x'.repeat(99),
+    ]
+    for (let times = 0; times < 300; times++) {
+      const strange = { ...body }
+      for (const name of Object.keys(body))
+        if (name !== 'model' && random.below(2) === 0) strange[name] = values[random.below(values.length)]
+      strange[`more${random.below(3)}`] = values[random.below(values.length)]
+      const response = await post(at, strange)
+      const shown = JSON.stringify(strange).slice(0, 200)
+      assert.ok(
+        response.status === 502 || response.status < 500,
+        `${response.status} for ${shown} ${await response.text()}`,
+      )
+    }
+    assert.equal(told.errors, [])
+  })
+
+  test(`${at} takes answers of any form for failures of the provider, and none for one of the gateway`, async () => {
+    const random = createRandom(8)
+    const values: unknown[] = [
+      null,
+      0,
+      '',
+      'x',
+      [],
+      {},
+      [null],
+      [[1]],
+      [{}],
+      { data: [] },
+      { results: {} },
+      { data: [{ index: 0 }] },
+    ]
+    const up = fakeUpstream(({ url }) => {
+      const given = { ...(answerAt(url.pathname) as Record<string, unknown>) }
+      for (const name of Object.keys(given))
+        if (random.below(2) === 0) given[name] = values[random.below(values.length)]
+      return json(random.below(4) === 0 ? values[random.below(values.length)] : given)
+    })
+    const { post, told, clock } = await openWorld({ fetch: up, connections: ['one'] })
+    for (let times = 0; times < 200; times++) {
+      const { status } = await post(at, body)
+      assert.ok(status === 200 || (status >= 400 && status !== 500), String(status))
+      await clock.advance(60_000)
+    }
+    assert.equal(told.errors, [])
+  })
+
+  test(`${at} is explained`, async () => {
+    const { api } = await openWorld({ fetch: answering(), connections: ['one'] })
+    const path = at.replace(MODEL, '{model}')
+    const { targets } = await api.explain({ model: MODEL, path, body })
+    assert.equal(
+      targets.map(({ use, provider }) => `${use} ${provider}`),
+      ['first one'],
+    )
+  })
+}

@@ -1,0 +1,56 @@
+import { embeddingForms } from '../../src/kinds/embedding/forms.ts'
+import { endpointOf, endpoints } from '../../src/kinds/kinds.ts'
+import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { vendorForms } from '../../src/types/unions.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { vendors } from './embedding/vendors.ts'
+
+const test = suite('the built-in catalog and its kinds')
+
+/** What a provider answers to a text, whatever its form. */
+const ANSWERS: Record<string, object> = {
+  embedding: {
+    data: [{ object: 'embedding', index: 0, embedding: [1, 2] }],
+    embeddings: { float: [[1, 2]] },
+    embedding: { values: [1, 2] },
+    predictions: [{ embeddings: { values: [1, 2] } }],
+  },
+}
+
+const settings: Record<string, object> = {
+  azure: { apiKey: 'azure-key-1', providerSpecificData: { resource: 'mine' } },
+  vertex: { apiKey: 'ya29.token', providerSpecificData: { project: 'mine' } },
+  bedrock: { apiKey: 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl', providerSpecificData: { region: 'eu-west-1' } },
+}
+
+for (const [provider, { serviceKinds = ['llm'], models = [] }] of Object.entries(defaultCatalog)) {
+  if (!serviceKinds.includes('embedding')) continue
+  test(`embeddings of ${provider} are served, with each of its models`, async () => {
+    const of = models.filter(({ type }) => type === 'embedding').map(({ id }) => id)
+    const up = fakeUpstream(() => json(ANSWERS.embedding))
+    const { post } = await openWorld({
+      fetch: up,
+      catalog: defaultCatalog,
+      connections: [{ provider, ...settings[provider] }],
+    })
+    for (const model of of.length > 0 ? of : ['any']) {
+      const response = await post('/v1/embeddings', { model: `${provider}/${model}`, input: 'Hi' })
+      assert.is(response.status, 200, `${model} ${await response.text()}`)
+    }
+  })
+}
+
+test('every endpoint of a kind is the one that models of the kind are sent to, or beside it', () => {
+  for (const { operation } of endpoints) assert.ok(endpointOf(operation.kind), operation.kind)
+})
+
+test('every word for a form that connections may say is a form of some kind, or of one to come', () => {
+  const known = new Set<string>(embeddingForms.vendors)
+  for (const name of ['cohere', 'jina', 'mistral', 'nvidia', 'together', 'voyage'] as const) {
+    assert.ok(vendorForms.includes(name))
+    assert.ok(known.has(name), name)
+  }
+  assert.ok(Object.keys(vendors).length > 15)
+})

@@ -1,0 +1,66 @@
+import { createGoogleGenerativeAI } from '@ai-sdk/google'
+import { createOpenAI } from '@ai-sdk/openai'
+import { GoogleGenAI } from '@google/genai'
+import { embed, embedMany } from 'ai'
+import OpenAI from 'openai'
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { fakeUpstream } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { answering, type FakeVendor, type Seen, vectorOf, vendors } from './vendors.ts'
+
+const test = suite('official clients that embed')
+
+const TEXTS = ['alpha', 'beta beta', 'c']
+const WANTED = TEXTS.map((text) => vectorOf(text))
+
+/** Vendors of OpenAI's form with and without base64, and of others. */
+const asked = ['OpenAI', 'Ollama', 'Cohere', 'Google', 'Voyage', 'Titan at Bedrock'].map(
+  (name): [string, FakeVendor] => [name, vendors[name] as FakeVendor],
+)
+
+async function open(vendor: FakeVendor) {
+  const seen: Seen[] = []
+  const up = fakeUpstream(answering(vendor, (one) => seen.push(one)))
+  const { gateway } = await openWorld({ fetch: up, catalog: defaultCatalog, connections: [vendor.connection] })
+  const fetch = (input: string | URL | Request, init?: RequestInit) => gateway.fetch(new Request(input, init))
+  return { up, seen, fetch, model: `${vendor.connection.provider}/${vendor.model}` }
+}
+
+for (const [name, vendor] of asked) {
+  test(`openai embeds at ${name}, without a word on the encoding and with floats`, async () => {
+    const { fetch, model } = await open(vendor)
+    const client = new OpenAI({ baseURL: 'http://gateway/v1', apiKey: 'none', fetch, maxRetries: 0 })
+    for (const more of [{}, { encoding_format: 'float' as const }]) {
+      const { data } = await client.embeddings.create({ model, input: TEXTS, ...more })
+      assert.equal(
+        data.map(({ embedding }) => [...embedding]),
+        WANTED,
+      )
+    }
+    const one = await client.embeddings.create({ model, input: 'alpha' })
+    assert.equal([...(one.data[0]?.embedding ?? [])], WANTED[0])
+  })
+
+  test(`@google/genai embeds one content and many at ${name}`, async () => {
+    const { fetch, model } = await open(vendor)
+    const { models } = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: 'http://gateway', fetch } })
+    const one = await models.embedContent({ model, contents: 'alpha' })
+    assert.equal(one.embeddings?.[0]?.values, WANTED[0])
+    const many = await models.embedContent({ model, contents: TEXTS })
+    assert.equal(
+      many.embeddings?.map(({ values }) => values),
+      WANTED,
+    )
+  })
+
+  test(`the AI SDK embeds at ${name} as a client of OpenAI and of Google`, async () => {
+    const { fetch, model } = await open(vendor)
+    const openai = createOpenAI({ baseURL: 'http://gateway/v1', apiKey: 'none', fetch })
+    const google = createGoogleGenerativeAI({ baseURL: 'http://gateway/v1beta', apiKey: 'none', fetch })
+    for (const embedder of [openai.embedding(model), google.embedding(model)]) {
+      assert.equal((await embed({ model: embedder, value: 'alpha', maxRetries: 0 })).embedding, WANTED[0])
+      assert.equal((await embedMany({ model: embedder, values: TEXTS, maxRetries: 0 })).embeddings, WANTED)
+    }
+  })
+}

@@ -1,0 +1,131 @@
+import { asBase64, asFloats } from '../../../src/kinds/embedding/vectors.ts'
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { createRandom } from '../../support/random.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { base64Of, vectorOf } from './vendors.ts'
+
+const test = suite('the numbers of vectors')
+
+test('floats come through base64 and back as they were, to the bit', () => {
+  const edges = [0, -0, 1, -1, 1e-45, -1e-45, 1.17549435e-38, 3.4028234e38, -3.4028234e38, 1 / 3, Math.PI].map(
+    Math.fround,
+  )
+  const random = createRandom(1).next
+  const some = Array.from({ length: 3_000 }, () => Math.fround((random() - 0.5) * 10 ** Math.floor(random() * 20 - 10)))
+  for (const vector of [edges, some, [0.5]]) {
+    const packed = asBase64(vector)
+    assert.is(packed, base64Of(vector))
+    assert.ok(asFloats(packed).every((number, at) => Object.is(number, vector[at])))
+    assert.is(asBase64(asFloats(packed)), packed)
+    assert.equal(
+      asFloats(JSON.parse(JSON.stringify(asFloats(packed)))),
+      asFloats(packed).map((one) => one || 0),
+    )
+  }
+})
+
+/** A server of OpenAI's form that answers with these embeddings, whatever it is asked. */
+async function answeredWith(embeddings: unknown, more: object = {}) {
+  const data = Array.isArray(embeddings)
+    ? embeddings.map((embedding, index) => ({ object: 'embedding', index, embedding }))
+    : embeddings
+  const up = fakeUpstream(() => json({ object: 'list', data, model: 'm', ...more }))
+  const { post } = await openWorld({ fetch: up, connections: ['one'] })
+  return async (body: object) => {
+    const response = await post('/v1/embeddings', { model: 'one/e', input: ['a', 'b'], ...body })
+    return { status: response.status, text: await response.text() }
+  }
+}
+
+for (const [what, embeddings] of Object.entries({
+  'no list': undefined,
+  'an empty list': [],
+  'too few vectors': [[1, 2]],
+  'too many vectors': [[1], [2], [3]],
+  'an empty vector': [[1], []],
+  'vectors of two widths': [[1, 2], [1]],
+  'no numbers': [['x'], ['y']],
+  'null for a number': [[null], [null]],
+  'text that is no base64': ['***', '***'],
+  'half a number in base64': ['AAAA', 'AAAA'],
+  'an object for a vector': [{}, {}],
+}))
+  test(`an answer is a failure of its provider, not of the client, when it has ${what}`, async () => {
+    const ask = await answeredWith(embeddings)
+    for (const encoding_format of ['float', undefined]) {
+      const { status, text } = await ask({ encoding_format })
+      assert.is(status, 502, text)
+      assert.match(text, /an embedding for each input|embeddings of one width/)
+    }
+  })
+
+test('vectors that are not in the order of their indexes are put into it where they are translated', async () => {
+  const { post } = await openWorld({
+    fetch: fakeUpstream(() =>
+      json({ data: [2, 0, 1].map((index) => ({ index, embedding: [index, 0.5] })), model: 'm', object: 'list' }),
+    ),
+    connections: ['one'],
+  })
+  const response = await post('/v2/embed', { model: 'one/e', texts: ['a', 'b', 'c'], input_type: 'clustering' })
+  assert.equal(Object(await response.json()).embeddings.float, [
+    [0, 0.5],
+    [1, 0.5],
+    [2, 0.5],
+  ])
+})
+
+test('a divided request is answered as one that is not, whatever its size, and has at most four calls at once', async () => {
+  const random = createRandom(2).next
+  for (const size of [1, 95, 96, 97, 192, 500]) {
+    const texts = Array.from({ length: size }, (_, at) => `${'x'.repeat(Math.floor(random() * 40))} ${at}`)
+    let most = 0
+    const up = fakeUpstream(async ({ body }) => {
+      most = Math.max(most, up.open)
+      await Promise.resolve()
+      const sent: { texts: string[] } = JSON.parse(body)
+      return json({ embeddings: { float: sent.texts.map((text) => vectorOf(text)) } })
+    })
+    const { post, told } = await openWorld({
+      fetch: up,
+      catalog: { cohere: { baseUrl: 'http://cohere.test' } },
+      connections: ['cohere'],
+    })
+    const response = await post('/v1/embeddings', { model: 'cohere/e', input: texts })
+    const { data } = (await response.json()) as { data: { index: number; embedding: number[] }[] }
+    assert.equal(
+      data,
+      texts.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) })),
+    )
+    assert.ok(most <= 4, `${most} at once`)
+    assert.is(told.attempts.length, 1)
+  }
+})
+
+test('one failing part fails the attempt, ends the other calls, and the next target gets the whole request', async () => {
+  const up = fakeUpstream(({ body, provider, signal }, nth) => {
+    const sent: { texts?: string[]; input?: string[] } = JSON.parse(body)
+    if (provider === 'one')
+      return json({
+        data: (sent.input ?? []).map((text, index) => ({ index, embedding: vectorOf(text) })),
+        model: 'e',
+      })
+    if (nth === 2) return json({ message: 'overloaded' }, 503)
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  })
+  const { post, told } = await openWorld({
+    fetch: up,
+    catalog: { cohere: { baseUrl: 'http://cohere.test' }, one: { baseUrl: 'http://one.test/v1' } },
+    connections: ['cohere', 'one'],
+    combos: { vectors: { kind: 'embedding', models: ['cohere/e', 'one/e'] } },
+  })
+  const input = Array.from({ length: 300 }, (_, at) => `text ${at}`)
+  const response = await post('/v1/embeddings', { model: 'vectors', input })
+  assert.is(response.status, 200)
+  assert.is(((await response.json()) as { data: unknown[] }).data.length, 300)
+  assert.is(up.open, 0)
+  assert.equal(
+    told.attempts.map(({ provider, outcome }) => `${provider} ${outcome}`),
+    ['cohere server', 'one answered'],
+  )
+})
