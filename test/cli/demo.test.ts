@@ -55,6 +55,19 @@ demo('signalbox --demo answers a search after a failed target', async ({ baseUrl
   )
 })
 
+demo('signalbox --demo embeds texts, in which the same letters make vectors that are alike', async ({ baseUrl }) => {
+  const response = await fetch(`${baseUrl}/v1/embeddings`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo/embedder', input: ['signal box', 'box signal', 'zzz'] }),
+  })
+  assert.is(response.status, 200)
+  const { data } = (await response.json()) as { data: Array<{ embedding: number[] }> }
+  const [one, same, other] = data.map(({ embedding }) => embedding)
+  assert.equal(one, same)
+  assert.not.equal(one, other)
+})
+
 demo('signalbox --demo answers whole, and speaks to clients of every format', async ({ baseUrl }) => {
   const ask = async (path: string, model: string, more: object = {}) => {
     const body = JSON.stringify({ model, max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...more })
@@ -91,7 +104,7 @@ demo('signalbox --demo lists its combos and says what else it has', async ({ bas
   for (const id of ['demo', 'demo-messages', 'demo/broken', 'demo/storyteller']) assert.ok(ids.includes(id), id)
   const unknown = await chat(baseUrl, 'demo/other')
   assert.is(unknown.status, 404)
-  assert.match(await unknown.text(), /has the models \\"broken\\" and \\"storyteller\\"/)
+  assert.match(await unknown.text(), /has the models \\"broken\\", \\"storyteller\\" and \\"embedder\\"/)
 })
 
 demo(
