@@ -210,7 +210,21 @@ export function createGatewayWith(
     const published = async () => (await listing()).list(['llm'], upstream())
     const rotation = { reset: async (group: string) => (await choosing()).roundRobin.reset(group) }
     const made = createManagementApi(
-      { store, catalog, clock, rotation, routes, published, health, limits, explain, turnEnd, cloud, usage: keptUsage },
+      {
+        store,
+        catalog,
+        clock,
+        rotation,
+        routes,
+        published,
+        health,
+        limits,
+        explain,
+        ledger,
+        turnEnd,
+        cloud,
+        usage: keptUsage,
+      },
       {
         management: options.management,
         limits: { maxBytes: limits.maxManagementBodyBytes, time: bodyTime },

@@ -42,6 +42,12 @@ const routes: ClientRoutes<typeof operations> = {
     get: 'GET /api/keys/:id',
     update: 'PUT /api/keys/:id',
     delete: 'DELETE /api/keys/:id',
+    rotate: 'POST /api/keys/:id/rotate',
+    limits: {
+      get: 'GET /api/keys/:id/limits',
+      reset: 'DELETE /api/keys/:id/limits',
+      settle: 'POST /api/keys/:id/limits/settle',
+    },
   },
   groups: {
     list: 'GET /api/groups',
@@ -50,10 +56,20 @@ const routes: ClientRoutes<typeof operations> = {
     get: 'GET /api/groups/:id',
     update: 'PUT /api/groups/:id',
     delete: 'DELETE /api/groups/:id',
+    limits: {
+      get: 'GET /api/groups/:id/limits',
+      reset: 'DELETE /api/groups/:id/limits',
+      settle: 'POST /api/groups/:id/limits/settle',
+    },
   },
   settings: {
     get: 'GET /api/settings',
     update: 'PATCH /api/settings',
+    limits: {
+      get: 'GET /api/settings/limits',
+      reset: 'DELETE /api/settings/limits',
+      settle: 'POST /api/settings/limits/settle',
+    },
   },
   combos: {
     list: 'GET /api/combos',

@@ -1,5 +1,5 @@
 import { gatewayError } from '../errors.ts'
-import { parseInput, parsePut } from '../management/input.ts'
+import { invalidInput, parseInput, parsePut } from '../management/input.ts'
 import { createdKey, type KeyOperations, keyInputs } from '../management/keys.ts'
 import type { Management } from '../management/operations.ts'
 import { mintClientKey } from '../store/client-key.ts'
@@ -64,6 +64,22 @@ export function createTenantApi(
         const result = await claimed(value, () => api.keys.put({ ...given, key: value }))
         if (replaced !== undefined && replaced !== (await digestOfKey(value))) await directory.release(tenant, replaced)
         return result
+      }),
+
+    limits: api.keys.limits,
+
+    /** At a proxy a value opens nothing once it is replaced: the directory has one for each key. */
+    rotate: (id, input = {}) =>
+      alone(async () => {
+        const { graceMs = 0 } = parseInput(keyInputs.rotate, input)
+        if (graceMs > 0) throw invalidInput('"graceMs" must be 0 at a cloud proxy; rotate the key at its gateway')
+        const before = (await store.keys.entries({ fresh: true })).find(({ record }) => record.id === id)?.record
+        if (!before) return api.keys.rotate(id)
+        const replaced = await digestOf(before)
+        const value = mintClientKey()
+        const { key } = await claimed(value, () => api.keys.put({ id, name: before.name, key: value }))
+        if (replaced !== undefined) await directory.release(tenant, replaced)
+        return createdKey({ ...key, key: value })
       }),
 
     delete: (id) =>

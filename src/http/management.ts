@@ -114,7 +114,8 @@ function routeOf(operations: OfRoute, api: Management<unknown>, limits: BodyLimi
     async run({ exchange, params }) {
       let { failure } = operations[0]
       try {
-        const body = hasBody ? await readJsonBody(exchange, limits) : undefined
+        const isMissing = operations[0].isBodyOptional && hasNoBody(exchange)
+        const body = !hasBody ? undefined : isMissing ? {} : await readJsonBody(exchange, limits)
         const { operation, input } = calledBy(body, operations)
         failure = operation.failure
         const call = operation.of(api)
@@ -171,6 +172,13 @@ function calledBy(body: JsonObject | undefined, operations: OfRoute) {
   const input = operation.action === undefined ? body : others
   if (operation.hasInput === false) parseInput(noInput, input)
   return { operation, input: operation.hasInput === false ? [] : [input] }
+}
+
+/** Has the request no body, as far as its headers say? */
+function hasNoBody(exchange: Exchange): boolean {
+  const length = exchange.header('content-length')
+  if (length !== undefined) return length.trim() === '0'
+  return exchange.header('content-type') === undefined && exchange.header('transfer-encoding') === undefined
 }
 
 /**

@@ -8,11 +8,14 @@ type NamesOf<Resource> = Resource extends Call ? true : { readonly [Name in keyo
 /** Those of resources whose records have ids. */
 const each = { list: true, create: true, get: true, update: true, delete: true, put: true } as const
 
+/** Those of limits as they stand. */
+const limits = { get: true, reset: true, settle: true } as const
+
 /** Every operation of `gateway.api`; one that is missing does not compile. The table of operations is loaded with the management. */
 const names: NamesOf<Management> = {
-  keys: each,
-  groups: each,
-  settings: { get: true, update: true },
+  keys: { ...each, rotate: true, limits },
+  groups: { ...each, limits },
+  settings: { get: true, update: true, limits },
   combos: each,
   connections: { ...each, discover: true },
   models: { published: true },

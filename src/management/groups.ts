@@ -1,4 +1,5 @@
 import { createMutex } from '../lib/promises.ts'
+import type { AccountName } from '../limits/ledger.ts'
 import type { GroupRecord } from '../store/collections.ts'
 import { CONFIRM_GROUP } from '../store/known-groups.ts'
 import { retryLostRace } from '../store/storage-access.ts'
@@ -6,6 +7,7 @@ import type { WritableStore } from '../store/writable-store.ts'
 import { type GroupChange, type GroupPut, groupFields, type KeyGroup, type NewGroup } from '../types/records/groups.ts'
 import type { Clock } from '../types.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import type { LimitOperations } from './limits.ts'
 import { isSameJson, present, shownFields, timestamp, withChange } from './records.ts'
 import { inputSchema } from './schemas.ts'
 import { limitWarnings, type Warned, withWarnings } from './warnings.ts'
@@ -14,6 +16,8 @@ import { limitWarnings, type Warned, withWarnings } from './warnings.ts'
  * Groups of keys: customers, teams, plans. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP.
  */
 export interface GroupOperations<Input = never> {
+  /** The limits that hold for a group, as they stand. */
+  limits: LimitOperations<Input>
   list(): Promise<{ groups: ShownGroup[] }>
   get(id: string): Promise<ShownGroup>
   /** `name` must not be blank. `warnings` of this and the other changes: what keeps its limits from being exact. */
@@ -47,10 +51,13 @@ export const GROUPS_TURN = 'groups'
 export function createGroupOperations({
   store,
   clock,
+  forgetLimits,
 }: {
   store: WritableStore
   clock: Clock
-}): GroupOperations<unknown> {
+  /** Removes the counters of what was deleted. Never rejects. */
+  forgetLimits(scope: AccountName): Promise<void>
+}): Omit<GroupOperations<unknown>, 'limits'> {
   const { groups } = store
   const inTurn = createMutex() // two calls at once for one name make one group
 
@@ -128,6 +135,7 @@ export function createGroupOperations({
         if (count > 0) throw invalidInput(hasKeys(count))
         ready()
         present(await groups.remove(id), 'Group')
+        await forgetLimits({ scope: 'group', id })
         return { success: true }
       }),
   }

@@ -1,5 +1,7 @@
+import * as v from 'valibot'
 import { gatewayError } from '../errors.ts'
 import { createMutex } from '../lib/promises.ts'
+import type { AccountName } from '../limits/ledger.ts'
 import { mintClientKey } from '../store/client-key.ts'
 import type { KeyRecord } from '../store/collections.ts'
 import { CONFIRM_KEY } from '../store/keyring.ts'
@@ -8,15 +10,19 @@ import { retryLostRace } from '../store/storage-access.ts'
 import { openKey, placeOfKey, UNREADABLE_KEY } from '../store/vault.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import { type KeyChange, type KeyPut, keyFields, type NewKey } from '../types/records/keys.ts'
+import { whole } from '../types/records/shapes.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import { GROUPS_TURN } from './groups.ts'
-import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import { closed, invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import type { LimitOperations } from './limits.ts'
 import { findRecord, isSameJson, newEdit, present, shownFields, timestamp, withChange } from './records.ts'
-import { inputSchema } from './schemas.ts'
+import { givenSchema, inputSchema } from './schemas.ts'
 import { limitWarnings, type Warned, withWarnings } from './warnings.ts'
 
 /** API keys (src/rules.md, Client keys). `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface KeyOperations<Input = never> {
+  /** The limits that hold for a key, as they stand. */
+  limits: LimitOperations<Input>
   list(): Promise<{ keys: ShownKey[] }>
   get(id: string): Promise<{ key: ShownKey }>
   /**
@@ -33,7 +39,17 @@ export interface KeyOperations<Input = never> {
    * member that is `undefined`, as of a variable that is not set, is an `INVALID_REQUEST`.
    */
   put(input: OrUnset<KeyPut> | Input): Promise<{ key: ShownKey } & Warned>
+  /**
+   * Gives the key another value, which it resolves to as `create` does. The old one opens the same key for `graceMs` more (default 0, at most
+   * 30 days); without it, those of earlier calls end as well.
+   */
+  rotate(id: string, input?: KeyRotation | Input): Promise<CreatedKey>
   delete(id: string): Promise<{ success: true }>
+}
+
+/** How a key gets another value. */
+export interface KeyRotation {
+  graceMs?: number
 }
 
 /** An API key as the management API shows it. */
@@ -53,18 +69,24 @@ export function createdKey({ key, isActive, error, ...rest }: ShownKey): Created
   return { key, ...rest }
 }
 
+/** How long a value that was replaced may open its key: 30 days, in ms. */
+const MAX_GRACE_MS = 30 * 24 * 60 * 60 * 1_000
+
 export const keyInputs = {
   create: inputSchema(keyFields, 'create'),
   update: inputSchema(keyFields, 'update'),
   put: inputSchema(keyFields, 'put'),
+  rotate: closed({ graceMs: v.exactOptional(givenSchema(whole(0, MAX_GRACE_MS)) as v.GenericSchema<number>) }), // a number
 }
 
 export function createKeyOperations(deps: {
   store: WritableStore
   clock: Clock
   turnEnd(): Promise<void>
-}): KeyOperations<unknown> {
-  const { store, clock, turnEnd } = deps
+  /** Removes the counters of what was deleted. Never rejects. */
+  forgetLimits(scope: AccountName): Promise<void>
+}): Omit<KeyOperations<unknown>, 'limits'> {
+  const { store, clock, turnEnd, forgetLimits } = deps
   const { find, remember, forget } = createKeyFinder(store.keys)
   const inTurn = createMutex() // two calls at once for one name make one key
 
@@ -101,14 +123,55 @@ export function createKeyOperations(deps: {
     return { keys }
   }
 
-  /** Seals a value and files a record under its digest, which it resolves to; `undefined` when there is one already. */
-  async function insert(key: string, { sha256, ...record }: Omit<KeyRecord, 'sealedKey'>): Promise<string | undefined> {
+  /**
+   * Seals a value and files a record under its digest, which it resolves to; `undefined` when there is one already. `order`: its place in the
+   * list; default: the last.
+   */
+  async function insert(
+    key: string,
+    { sha256, ...record }: Omit<KeyRecord, 'sealedKey'>,
+    order?: number,
+  ): Promise<string | undefined> {
     const vault = await store.vault()
     const sealedKey = await vault.seal(placeOfKey(record.id), key)
     const digest = await vault.digest(key)
-    if (!(await store.keys.insert(digest, { ...record, sealedKey }))) return undefined
+    if (!(await store.keys.insert(digest, { ...record, sealedKey }, order))) return undefined
     remember(record.id, digest)
     return digest
+  }
+
+  /** Those that were replaced; a copy, as changes are made to the list itself. */
+  const formerKeys = async () => [...(await store.formerKeys.entries({ fresh: true }))]
+
+  /** Notes what a value that was replaced opens until then; without an end, it and all earlier ones of the key open nothing any more. */
+  async function keepFormer(id: string, { from, to, until }: { from: string; to: string; until: number | undefined }) {
+    for (const { id: digest, record } of await formerKeys()) {
+      const isOver = Date.parse(record.until) <= clock.now() || (record.id === id && until === undefined)
+      if (isOver) await store.formerKeys.remove(digest)
+      else if (record.id === id) await store.formerKeys.update(digest, (former) => ({ ...former, to }))
+    }
+    if (until !== undefined) await store.formerKeys.insert(from, { id, to, until: new Date(until).toISOString() })
+  }
+
+  /** The key was deleted. */
+  async function removeFormer(id: string) {
+    for (const { id: digest, record } of await formerKeys()) if (record.id === id) await store.formerKeys.remove(digest)
+  }
+
+  /** Removes the record of a key that was filed anew, with what others have changed of it meanwhile. */
+  async function move(record: KeyRecord, { from, to }: { from: string; to: string }): Promise<FoundKey> {
+    for (let moved = record; ; ) {
+      if (await store.keys.remove(from, (current) => isSameJson(current, moved))) break
+      const current = await store.keys.get(from)
+      if (!current) {
+        await store.keys.remove(to) // the key was deleted meanwhile
+        throw gatewayError('NOT_FOUND', { message: 'Key not found' })
+      }
+      moved = current
+      const { sha256: _, sealedKey: __, ...fields } = current
+      await store.keys.update(to, ({ sealedKey }) => ({ ...fields, sealedKey }))
+    }
+    return { digest: to, record: present(await store.keys.get(to), 'Key') }
   }
 
   /** The key that is meant by an id, or without one by a name; of several the oldest. */
@@ -196,11 +259,31 @@ export function createKeyOperations(deps: {
       })
     },
 
+    rotate: (id, input = {}) =>
+      inTurn(async () => {
+        const { graceMs = 0 } = parseInput(keyInputs.rotate, input)
+        const value = mintClientKey()
+        const record = await store.alone('keys', async (ready) => {
+          const { digest: from } = await find(id)
+          const before = present(await store.keys.get(from), 'Key')
+          if (!(await store.isProvenKey(from, before))) throw invalidInput(UNPROVEN_KEY)
+          ready()
+          const place = (await store.keys.entries()).find((entry) => entry.id === from)?.order
+          const to = await insert(value, before, place)
+          if (to === undefined) throw gatewayError('INTERNAL') // 256 random bits were drawn twice
+          await keepFormer(id, { from, to, until: graceMs === 0 ? undefined : clock.now() + graceMs })
+          return move(before, { from, to })
+        })
+        return withWarnings(createdKey(await shown(record)), limitWarnings(record.record, store.storage))
+      }),
+
     async delete(id) {
       const { digest } = await find(id)
       const removed = await store.keys.remove(digest)
       forget(id)
       present(removed, 'Key')
+      await removeFormer(id)
+      await forgetLimits({ scope: 'key', id })
       return { success: true }
     },
   }

@@ -1,5 +1,6 @@
 import type { GenericSchema } from 'valibot'
 import { createMutex } from '../lib/promises.ts'
+import type { AccountName, Ledger } from '../limits/ledger.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import type { Health } from '../routing/health.ts'
 import type { RuledLimits } from '../routing/request-rules.ts'
@@ -20,6 +21,7 @@ import { createExplain, type Explainable, explainInput } from './explain.ts'
 import { createGroupOperations, groupInputs } from './groups.ts'
 import { createDamagedRecordOperations, createHealthOperations, damagedRecordInputs } from './health.ts'
 import { createKeyOperations, keyInputs } from './keys.ts'
+import { createLimitOperations, limitInputs } from './limits.ts'
 import {
   aliasInputs,
   createAliasOperations,
@@ -46,6 +48,8 @@ export interface ManagementDependencies {
   /** Lets others get their turn during long work. */
   turnEnd(): Promise<void>
   explain(request: Explainable): Promise<Explanation>
+  /** The counters of all limits. */
+  ledger(): Promise<Ledger>
   cloud: Pick<MirrorDependencies, 'fetch' | 'options'> & Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>
   /** What is kept of requests; absent where nothing is. */
   usage: KeptUsage | undefined
@@ -62,12 +66,18 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   const inTurn = createMutex() // combos and aliases: what the cycle check saw must still hold when it is written
   const mirror = createMirror(deps)
   const pushes = createPushes({ ...deps, mirror })
-  const keys = createKeyOperations(deps)
+  const limits = createLimitOperations(deps)
+  const forgetLimits = async (scope: AccountName) =>
+    deps
+      .ledger()
+      .then((ledger) => ledger.forget(scope))
+      .catch(deps.onError) // the key or group is deleted all the same
+  const keys = createKeyOperations({ ...deps, forgetLimits })
   const mirrored = <Resource extends object>(resource: Resource) => telling(resource, pushes.changed)
   const api = {
-    keys: mirrored(keys),
-    groups: mirrored(createGroupOperations(deps)),
-    settings: mirrored(createSettingsOperations(deps)),
+    keys: { ...mirrored(keys), limits: limits.keys },
+    groups: { ...mirrored(createGroupOperations({ ...deps, forgetLimits })), limits: limits.groups },
+    settings: { ...mirrored(createSettingsOperations(deps)), limits: limits.gateway },
     combos: mirrored(createComboOperations({ ...deps, inTurn })),
     connections: mirrored(createConnectionOperations(deps)),
     models: createModelOperations(deps),
@@ -97,9 +107,9 @@ const READS: ReadonlySet<string> = new Set(['list', 'get'])
 
 /** The schema that validates the input of each operation which has one. */
 export const inputs: { readonly [Resource in keyof Management]: PerInput<Management[Resource], GenericSchema> } = {
-  keys: keyInputs,
-  groups: groupInputs,
-  settings: settingsInputs,
+  keys: { ...keyInputs, limits: limitInputs },
+  groups: { ...groupInputs, limits: limitInputs },
+  settings: { ...settingsInputs, limits: limitInputs },
   combos: comboInputs,
   connections: connectionInputs,
   models: {},

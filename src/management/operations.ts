@@ -72,6 +72,8 @@ interface HttpOperation {
   hasQuery?: true
   /** The member of the answer that is also sent as CSV and as JSON Lines, for those who ask for it. */
   exports?: 'rows' | 'requests' | 'request'
+  /** May the body be missing? It stands for an empty object then. */
+  isBodyOptional?: true
 }
 
 /** Is the body of a request for the operation read? */
@@ -116,9 +118,14 @@ export type PerInput<Resource, Value> = Resource extends Call
  * `Management`, or does not compile. The first route that fits a path serves it.
  */
 export const operations = {
-  keys: recordRows('/api/keys', 'key'),
-  groups: recordRows('/api/groups', 'group'),
+  keys: {
+    ...recordRows('/api/keys', 'key'),
+    rotate: { method: 'POST', path: '/api/keys/:id/rotate', failure: 'rotate key', isBodyOptional: true },
+    limits: limitRows('/api/keys/:id/limits'),
+  },
+  groups: { ...recordRows('/api/groups', 'group'), limits: limitRows('/api/groups/:id/limits') },
   settings: {
+    limits: limitRows('/api/settings/limits'),
     get: { method: 'GET', path: '/api/settings', failure: 'fetch settings' },
     update: { method: 'PATCH', path: '/api/settings', failure: 'update settings' },
   },
@@ -199,6 +206,15 @@ function recordRows<const Path extends `/api/${string}`>(path: Path, noun: strin
     update: { method: 'PUT', path: `${path}/:id`, failure: `update ${noun}` },
     delete: { method: 'DELETE', path: `${path}/:id`, failure: `delete ${noun}` },
     put: { method: 'PUT', path, failure: `put ${noun}` },
+  } as const
+}
+
+/** The rows of the limits of something, by their path. */
+function limitRows<const Path extends `/api/${string}`>(path: Path) {
+  return {
+    get: { method: 'GET', path, failure: 'fetch limits' },
+    reset: { method: 'DELETE', path, failure: 'reset limits' },
+    settle: { method: 'POST', path: `${path}/settle`, failure: 'settle limits', isBodyOptional: true },
   } as const
 }
 

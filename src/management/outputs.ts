@@ -49,6 +49,20 @@ const newApiKey = shownSchema(createdFields, warnings)
 const oneApiKey = v.object({ key: apiKey })
 const changedApiKey = v.object({ key: apiKey, ...warnings })
 
+const limitState = v.object({
+  scope: v.picklist(['key', 'group', 'gateway']),
+  id: v.exactOptional(text),
+  unit: v.picklist(['requests', 'tokens', 'usd', 'parallel']),
+  window: v.nullable(v.picklist(['minute', 'hour', 'day', 'week', 'month', 'total'])),
+  limit: number,
+  used: number,
+  reserved: number,
+  unsettled: number,
+  remaining: number,
+  resetsAt: v.nullable(time),
+})
+const ofLimits = { get: v.object({ limits: v.array(limitState) }), reset: success, settle: success }
+
 const keyGroup = shownSchema(groupFields, { error: v.exactOptional(text) })
 const changedKeyGroup = shownSchema(groupFields, { error: v.exactOptional(text), ...warnings })
 
@@ -200,6 +214,8 @@ const table = {
     update: changedApiKey,
     delete: success,
     put: changedApiKey,
+    rotate: newApiKey,
+    limits: ofLimits,
   },
   groups: {
     list: v.object({ groups: v.array(keyGroup) }),
@@ -208,8 +224,9 @@ const table = {
     update: changedKeyGroup,
     delete: success,
     put: changedKeyGroup,
+    limits: ofLimits,
   },
-  settings: { get: settings, update: settings },
+  settings: { get: settings, update: settings, limits: ofLimits },
   combos: {
     list: v.object({ combos: v.array(combo) }),
     create: changedCombo,
@@ -269,6 +286,7 @@ export const namedOutputs = {
   ApiKey: apiKey,
   NewApiKey: newApiKey,
   KeyGroup: keyGroup,
+  LimitState: limitState,
   Settings: settings,
   Combo: combo,
   ComboModel: comboModel,

@@ -8,12 +8,15 @@ import type { WritableStore } from '../store/writable-store.ts'
 import { type SettingsChange, settingsFields } from '../types/records/settings.ts'
 import type { Settings } from '../types.ts'
 import { addressProblem, invalidInput, parseInput } from './input.ts'
+import type { GatewayLimitOperations } from './limits.ts'
 import { isSameJson, newEdit } from './records.ts'
 import { changedRules, checkCooldowns, merged } from './rules.ts'
 import { inputSchema, membersByField } from './schemas.ts'
 
 /** The settings. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
 export interface SettingsOperations<Input = never> {
+  /** The limits in the settings, as they stand. */
+  limits: GatewayLimitOperations<Input>
   get(): Promise<Settings>
   /**
    * Writes nothing when nothing would change. Of the rules for requests, absent members stay and `null` restores the default; `limits` are set
@@ -35,7 +38,7 @@ export function createSettingsOperations({
 }: {
   store: WritableStore
   limits: RuledLimits
-}): SettingsOperations<unknown> {
+}): Omit<SettingsOperations<unknown>, 'limits'> {
   const shown = ({ rules, edit: _, cloudEnabled, ...settings }: StoredSettings): Settings => ({
     cloudEnabled,
     ...settings,

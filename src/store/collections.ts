@@ -1,6 +1,7 @@
 import type { comboFields } from '../types/records/combos.ts'
 import type { connectionFields } from '../types/records/connections.ts'
 import type { StoredOf } from '../types/records/fields.ts'
+import type { formerKeyFields } from '../types/records/former-keys.ts'
 import type { groupFields } from '../types/records/groups.ts'
 import type { keyFields } from '../types/records/keys.ts'
 import type { aliasFields, providerFields } from '../types/records/models.ts'
@@ -10,6 +11,7 @@ import type { aliasFields, providerFields } from '../types/records/models.ts'
 export const SETTINGS = 'settings'
 export const VAULT = 'vault'
 export const KEYS = 'keys/'
+export const FORMER_KEYS = 'former-keys/'
 export const GROUPS = 'groups/'
 export const CONNECTIONS = 'connections/'
 export const COMBOS = 'combos/'
@@ -21,6 +23,9 @@ export const CLOUD_IDENTITIES = 'cloud/identity'
 
 /** A stored client key, under the digest of its value; the value itself is encrypted. */
 export interface KeyRecord extends StoredOf<typeof keyFields> {}
+
+/** A value of a key that was replaced, under its digest. */
+export interface FormerKeyRecord extends StoredOf<typeof formerKeyFields> {}
 
 /** A stored group of keys, under its id. */
 export interface GroupRecord extends StoredOf<typeof groupFields> {}

@@ -5,11 +5,11 @@ import { evictOldest } from '../lib/maps.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import type { Freshness } from './cached.ts'
 import { isClientKey } from './client-key.ts'
-import { KEYS, type KeyRecord } from './collections.ts'
+import { FORMER_KEYS, type FormerKeyRecord, KEYS, type KeyRecord } from './collections.ts'
 import { type KnownGroups, type PresentedGroup, pausedGroup, withoutGroup } from './known-groups.ts'
 import type { Records } from './records.ts'
 import { isAway, type Patience, RETRY_AFTER_MS, type Rereading } from './storage-access.ts'
-import { isProvenKey, type Vault } from './vault.ts'
+import { isProvenFormerKey, isProvenKey, type Vault } from './vault.ts'
 
 /** The parts of a client key that a request sees. */
 export interface PresentedKey extends OwnParts {
@@ -49,11 +49,15 @@ export interface KeyChanges {
   changed(digest: string, record: KeyRecord): void
   /** A change has failed, and may have been made all the same. */
   mayHaveChanged(digest: string): void
+  /** What is said of a value that was replaced, under its digest, has changed. */
+  formerChanged(digest: string): void
 }
 
 /** A look-up under way; it is taken out when what it finds is no longer true. */
 interface KeyLookUp {
   digest: string
+  /** The digest of the credential, where that is a value of the key that was replaced. */
+  former?: string
   /** Has another writer changed the key since? */
   isExpired: boolean
 }
@@ -72,45 +76,77 @@ interface KnownKey {
   changedAt?: number
   /** Until then a storage that was away is not asked again; epoch ms. */
   retryAt: number
+  /** Where the credential is a value that was replaced: its digest, and until when it opens the key; epoch ms. */
+  former?: FormerValue | undefined
   rereading?: Rereading<ReadKey | undefined> | undefined
 }
 
+interface FormerValue {
+  digest: string
+  until: number
+}
+
 /**
- * Looks up keys by digest: one storage read for a key that was not seen before, none for others, however many keys there are. A change made
+ * Looks up keys by digest: one storage read for a key that was not seen before, two for what is none, none for others, however many keys there are. A change made
  * here holds for the next request, one made elsewhere as soon as `freshness` reports it. While the storage is away, a key that was read stays
  * as it was.
  */
 export function createKeyring(deps: {
   records: Records<KeyRecord>
+  /** By the digests of values that were replaced. */
+  formerKeys: Records<FormerKeyRecord>
   groups: KnownGroups
   vault: () => Promise<Vault>
   freshness: Freshness
   patience: Patience
   clock: Clock
 }): Keyring & KeyChanges {
-  const { records, groups, vault, freshness, patience, clock } = deps
+  const { records, formerKeys, groups, vault, freshness, patience, clock } = deps
   const known = new Map<string, KnownKey>()
   const credentials = new Map<string, string>() // credential by digest
+  const formerCredentials = new Map<string, string>() // the same for values that were replaced
   const listeners: Array<(digest: string) => void> = []
+  const movedTo = new Map<string, string>() // the digest of a key by that of a value that was replaced, where it was asked for
   const lookUps = new Set<KeyLookUp>()
   const withGroups = new WeakMap<ReadKey, PresentedKey>() // the latest that was made of each key and its group
 
   freshness.onChange((storageKey) => {
     if (storageKey.startsWith(KEYS)) changedElsewhere(storageKey.slice(KEYS.length))
+    else if (storageKey.startsWith(FORMER_KEYS)) formerChanged(storageKey.slice(FORMER_KEYS.length))
   })
 
   freshness.onGap(() => {
     for (const lookUp of lookUps) lookUp.isExpired = true
     for (const entry of known.values()) entry.isExpired = true
-    for (const { digest } of known.values()) for (const listener of listeners) listener(digest)
+    for (const { digest } of known.values()) tell(digest)
   })
 
   function forget(digest: string) {
     for (const lookUp of lookUps) if (lookUp.digest === digest) lookUps.delete(lookUp)
-    const credential = credentials.get(digest)
+    for (const credential of credentialsOf(digest)) known.delete(credential)
     credentials.delete(digest)
+    tell(digest)
+  }
+
+  /** Tells of a change of the key under a digest, which requests under way may have come with as another one. */
+  function tell(digest: string) {
+    const others = movedTo.size === 0 ? [] : [...movedTo].flatMap(([from, to]) => (to === digest ? from : []))
+    for (const changed of [digest, ...others]) for (const listener of listeners) listener(changed)
+  }
+
+  /** The credentials that are known to open the key under a digest. */
+  function credentialsOf(digest: string): string[] {
+    const own = credentials.get(digest) ?? []
+    if (formerCredentials.size === 0) return [own].flat()
+    return [own, ...formerCredentials.values()].flat().filter((one) => known.get(one)?.digest === digest)
+  }
+
+  function formerChanged(digest: string) {
+    for (const lookUp of lookUps) if (lookUp.former === digest) lookUps.delete(lookUp)
+    const credential = formerCredentials.get(digest)
+    formerCredentials.delete(digest)
     if (credential !== undefined) known.delete(credential)
-    for (const listener of listeners) listener(digest)
+    if (movedTo.delete(digest)) tell(digest)
   }
 
   /** Has a key that is known read again; until then `change` holds. */
@@ -120,10 +156,11 @@ export function createKeyring(deps: {
       lookUp.isExpired = true
       if (change.key) lookUps.delete(lookUp)
     }
-    const credential = credentials.get(digest) ?? ''
-    const entry = known.get(credential)
-    if (entry) known.set(credential, { ...entry, ...change, isExpired: true, retryAt: 0, rereading: undefined })
-    for (const listener of listeners) listener(digest)
+    for (const credential of credentialsOf(digest)) {
+      const entry = known.get(credential)
+      if (entry) known.set(credential, { ...entry, ...change, isExpired: true, retryAt: 0, rereading: undefined })
+    }
+    tell(digest)
   }
 
   function changed(digest: string, record: KeyRecord) {
@@ -136,10 +173,11 @@ export function createKeyring(deps: {
   }
 
   function lookAgain(credential: string, entry: KnownKey): Rereading<ReadKey | undefined> {
-    const work = lookUp(credential, entry.digest)
+    const work = lookUp(credential, entry.former ? entry.former.digest : entry.digest)
     work
       .catch((error: unknown) => {
         if (isAway(error)) entry.retryAt = clock.now() + RETRY_AFTER_MS
+        else if (entry.former) formerChanged(entry.former.digest)
         else forget(entry.digest) // what was read before is no longer true
       })
       .finally(() => {
@@ -155,15 +193,25 @@ export function createKeyring(deps: {
     const begun: KeyLookUp = { digest, isExpired: false }
     lookUps.add(begun)
     try {
-      const record = await records.get(digest)
-      if (!record) {
-        forget(digest)
+      let record = await records.get(digest)
+      const former = record ? undefined : await formerOf(digest)
+      if (former) {
+        begun.digest = former.to
+        begun.former = digest
+        record = await records.get(former.to)
+      }
+      if (!record || (former && (former.until <= clock.now() || former.id !== record.id))) {
+        if (former) formerChanged(digest)
+        else forget(digest)
         return undefined
       }
-      if (!(await isProvenKey(opened, digest, record))) throw unproven(record)
-      const key = presented(digest, record)
+      const filed = begun.digest
+      if (!(await isProvenKey(opened, filed, record))) throw unproven(record)
+      const key = presented(filed, record)
       const { isExpired } = begun
-      if (lookUps.has(begun)) remember(credential, { digest, key, readAt, isExpired, isChanged: isExpired, retryAt: 0 })
+      const entry = { digest: filed, key, readAt, isExpired, isChanged: isExpired, retryAt: 0 }
+      if (lookUps.has(begun))
+        remember(credential, former ? { ...entry, former: { digest, until: former.until } } : entry)
       return key
     } finally {
       lookUps.delete(begun)
@@ -172,9 +220,27 @@ export function createKeyring(deps: {
 
   function remember(credential: string, entry: KnownKey) {
     const oldest = known.has(credential) ? undefined : evictOldest(known, MAX_KNOWN)
-    if (oldest) credentials.delete(oldest.digest)
+    if (oldest?.former) formerCredentials.delete(oldest.former.digest)
+    else if (oldest) credentials.delete(oldest.digest)
     known.set(credential, entry)
-    credentials.set(entry.digest, credential)
+    if (entry.former) formerCredentials.set(entry.former.digest, credential)
+    else credentials.set(entry.digest, credential)
+  }
+
+  /** What is known of a credential, unless it is a value that was replaced and opens nothing any more. */
+  function knownAs(credential: string): KnownKey | undefined {
+    const entry = known.get(credential)
+    if (!entry?.former || clock.now() < entry.former.until) return entry
+    formerChanged(entry.former.digest)
+    return undefined
+  }
+
+  /** What is said of a value that was replaced. Throws `STORAGE_FAILED` when its record is not as a gateway wrote it. */
+  async function formerOf(digest: string): Promise<{ id: string; to: string; until: number } | undefined> {
+    const record = await formerKeys.get(digest)
+    if (!record) return undefined
+    if (!(await isProvenFormerKey(await vault(), digest, record))) throw unprovenFormer()
+    return { id: record.id, to: record.to, until: Date.parse(record.until) }
   }
 
   /** The key with its group. Throws `STORAGE_FAILED` when that does not exist. */
@@ -200,12 +266,19 @@ export function createKeyring(deps: {
     forget,
     changed,
     mayHaveChanged: (digest) => expire(digest),
+    formerChanged,
     onChange: (listener) => void listeners.push(listener),
     onGroupChange: (listener) => groups.onChange(listener),
     async refusalOf(digest) {
-      const record = await records.get(digest)
+      const found = await records.get(digest)
+      const former = found ? undefined : await formerOf(digest) // requests under way go on when their key gets another value
+      if (former) {
+        evictOldest(movedTo, MAX_KNOWN)
+        movedTo.set(digest, former.to)
+      }
+      const record = former ? await records.get(former.to) : found
       if (!record) return gatewayError('KEY_UNKNOWN', { message: 'This API key has been deleted.' })
-      if (!(await isProvenKey(await vault(), digest, record))) return unproven(record)
+      if (!(await isProvenKey(await vault(), former?.to ?? digest, record))) return unproven(record)
       if (record.isActive === false) return gatewayError('KEY_PAUSED')
       if (record.group === undefined) return undefined
       const group = await groups.read(record.group)
@@ -213,7 +286,7 @@ export function createKeyring(deps: {
       return group.isActive === false ? pausedGroup() : undefined
     },
     async find(credential) {
-      const entry = known.get(credential)
+      const entry = knownAs(credential)
       const isUsable = entry && ((!entry.isExpired && freshness.isFresh(entry.readAt)) || clock.now() < entry.retryAt)
       const key = isUsable ? entry.key : await readAgain(credential, entry)
       return key?.groupId === undefined ? key : inGroup(key, key.groupId)
@@ -238,6 +311,12 @@ const unproven = ({ id, name }: KeyRecord) =>
   gatewayError('STORAGE_FAILED', {
     message: `The record of the API key "${name}" was not written by a gateway with this secret. ${CONFIRM_KEY}`,
     data: { key: id },
+  })
+
+const unprovenFormer = () =>
+  gatewayError('STORAGE_FAILED', {
+    message:
+      'The record of a value that an API key had was not written by a gateway with this secret. Use its new value.',
   })
 
 /** How a key is made usable again whose record is not as a gateway wrote it. */

@@ -5,6 +5,7 @@ import type { Logger, Storage, Stored } from '../types.ts'
 import {
   CLOUD_IDENTITIES,
   type ConnectionRecord,
+  type FormerKeyRecord,
   type GroupRecord,
   KEYS,
   type KeyRecord,
@@ -21,11 +22,13 @@ import {
   decrypt,
   encrypt,
   formerPlaceOfApiKey,
+  isProvenFormerKey,
   isProvenGroup,
   isProvenKey,
   placeOfApiKey,
   placeOfIdentity,
   placeOfKey,
+  provenFormerKey,
   provenGroup,
   provenKey,
   VAULT_KEY_BYTES,
@@ -257,6 +260,9 @@ async function reseal(storage: Storage, former: Vault, vault: Vault): Promise<vo
     const next = sealedKey === undefined ? undefined : { ...record, sealedKey }
     return (await isProvenKey(former, digest, record)) ? provenKey(vault, digest, next ?? record) : next
   })
+  await rewriteAll<FormerKeyRecord>(storage, recordKinds.formerKeys, async (record, digest) =>
+    (await isProvenFormerKey(former, digest, record)) ? provenFormerKey(vault, digest, record) : undefined,
+  )
   await rewriteAll<GroupRecord>(storage, recordKinds.groups, async (record, id) =>
     (await isProvenGroup(former, id, record)) ? provenGroup(vault, id, record) : undefined,
   )

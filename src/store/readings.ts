@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../lib/json.ts'
 import { comboFields } from '../types/records/combos.ts'
 import { connectionFields } from '../types/records/connections.ts'
 import type { RecordField, RecordFields } from '../types/records/fields.ts'
+import { formerKeyFields } from '../types/records/former-keys.ts'
 import { groupFields } from '../types/records/groups.ts'
 import { keyFields } from '../types/records/keys.ts'
 import { aliasFields, customModelFields, providerFields } from '../types/records/models.ts'
@@ -18,6 +19,8 @@ import {
   type ComboRecord,
   type ConnectionRecord,
   CUSTOM_MODELS,
+  FORMER_KEYS,
+  type FormerKeyRecord,
   GROUPS,
   type GroupRecord,
   KEYS,
@@ -168,6 +171,7 @@ const readCombo = readerOf<ComboRecord>(comboFields)
 /** Every kind of records: the prefix of its storage keys, and how it is read. */
 export const recordKinds = {
   keys: { prefix: KEYS, read: readerOf<KeyRecord>(keyFields) },
+  formerKeys: { prefix: FORMER_KEYS, read: readerOf<FormerKeyRecord>(formerKeyFields) },
   groups: { prefix: GROUPS, read: readerOf<GroupRecord>(groupFields) },
   connections: { prefix: CONNECTIONS, read: readerOf<ConnectionRecord>(connectionFields) },
   combos: {

@@ -5,6 +5,7 @@ import {
   type AliasRecord,
   type ComboRecord,
   type ConnectionRecord,
+  type FormerKeyRecord,
   type GroupRecord,
   type KeyRecord,
   type ProviderRecord,
@@ -27,6 +28,8 @@ export interface Store {
   settings: SettingsStore
   /** By digest of the key's value. */
   keys: Records<KeyRecord>
+  /** Values of keys that were replaced, by their digests. */
+  formerKeys: Records<FormerKeyRecord>
   /** Groups of keys, by id. */
   groups: Records<GroupRecord>
   /** By id. */
@@ -85,6 +88,7 @@ export function createStore(options: StoreOptions): Store {
   const keys = createRecords<KeyRecord>(recordKinds.keys, sealed)
 
   const settings = createSettingsStore({ ...deps, vault })
+  const formerKeys = createRecords<FormerKeyRecord>(recordKinds.formerKeys, sealed)
   const groups = createRecords<GroupRecord>(recordKinds.groups, sealed)
   const connections = createRecords<ConnectionRecord>(recordKinds.connections, sealed)
   const combos = createCombos(createRecords<ComboRecord>(recordKinds.combos, deps))
@@ -92,11 +96,12 @@ export function createStore(options: StoreOptions): Store {
   const aliases = createRecords<AliasRecord>(recordKinds.aliases, deps)
   const providers = createRecords<ProviderRecord>(recordKinds.providers, deps)
   const knownGroups = new KnownGroups({ ...deps, records: groups, vault })
-  const keyring = createKeyring({ ...deps, records: keys, groups: knownGroups, vault })
+  const keyring = createKeyring({ ...deps, records: keys, formerKeys, groups: knownGroups, vault })
 
   return {
     settings,
     keys,
+    formerKeys,
     groups,
     connections,
     combos,

@@ -1,9 +1,10 @@
 import { gatewayError } from '../errors.ts'
 import { decodeUtf8, encodeUtf8, fromBase64, randomBytes, toBase64, toHex } from '../lib/bytes.ts'
+import { formerKeyFields } from '../types/records/former-keys.ts'
 import { groupFields } from '../types/records/groups.ts'
 import { keyFields } from '../types/records/keys.ts'
 import { settingsFields } from '../types/records/settings.ts'
-import type { GroupRecord, KeyRecord } from './collections.ts'
+import type { FormerKeyRecord, GroupRecord, KeyRecord } from './collections.ts'
 import { createProofs } from './proofs.ts'
 
 /** Encrypts ("seals") credentials at rest, and computes the digests by which client keys are looked up. */
@@ -158,6 +159,16 @@ export async function provenGroup(vault: Vault, id: string, record: GroupRecord)
 
 export const isProvenGroup = (vault: Vault, id: string, record: GroupRecord): Promise<boolean> =>
   groupProofs.areRight(vault, placeOf('groups', id), record, record.mac)
+
+const formerKeyProofs = createProofs<FormerKeyRecord>(formerKeyFields)
+
+/** A former value's record with the proof of its fields under this digest. */
+export async function provenFormerKey(vault: Vault, digest: string, record: FormerKeyRecord): Promise<FormerKeyRecord> {
+  return { ...record, mac: await formerKeyProofs.of(vault, placeOf('former-keys', digest), record) }
+}
+
+export const isProvenFormerKey = (vault: Vault, digest: string, record: FormerKeyRecord): Promise<boolean> =>
+  formerKeyProofs.areRight(vault, placeOf('former-keys', digest), record, record.mac)
 
 const settingsProofs = createProofs<object>(settingsFields)
 

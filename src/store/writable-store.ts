@@ -7,6 +7,7 @@ import type {
   AliasRecord,
   ComboRecord,
   ConnectionRecord,
+  FormerKeyRecord,
   GroupRecord,
   KeyRecord,
   ProviderRecord,
@@ -18,12 +19,14 @@ import { type WritableSettings, writableSettings } from './settings-writes.ts'
 import { failedTo } from './storage-access.ts'
 import { openApiKey, type Store } from './store.ts'
 import { openRecord, type RecordKind } from './stored-records.ts'
-import { isProvenGroup, isProvenKey, provenGroup, provenKey } from './vault.ts'
+import { isProvenGroup, isProvenKey, provenFormerKey, provenGroup, provenKey } from './vault.ts'
 
 /** The store with all that changes it. Only management has one, so that requests load none of this. */
 export interface WritableStore extends Store {
   /** Each is written with its proof, and the keyring follows each change. */
   keys: WritableRecords<KeyRecord>
+  /** The same for values of keys that were replaced. */
+  formerKeys: WritableRecords<FormerKeyRecord>
   /** The same for groups of keys. */
   groups: WritableRecords<GroupRecord>
   settings: WritableSettings
@@ -52,13 +55,34 @@ export function createWritableStore(store: Store, clock: Clock): WritableStore {
 }
 
 function makeWritableStore(store: Store, clock: Clock): WritableStore {
-  const { storage, damage, settings, keys, groups, connections, combos, customModels, aliases, providers, vault } =
-    store
+  const {
+    storage,
+    damage,
+    settings,
+    keys,
+    formerKeys,
+    groups,
+    connections,
+    combos,
+    customModels,
+    aliases,
+    providers,
+    vault,
+  } = store
   const { keyring, knownGroups } = store
   const keyProof: Proven<KeyRecord> = {
     kind: recordKinds.keys,
     prove: async (digest, record) => provenKey(await vault(), digest, record),
     follow: keyring,
+  }
+  const formerKeyProof: Proven<FormerKeyRecord> = {
+    kind: recordKinds.formerKeys,
+    prove: async (digest, record) => provenFormerKey(await vault(), digest, record),
+    follow: {
+      forget: keyring.formerChanged,
+      changed: keyring.formerChanged,
+      mayHaveChanged: keyring.formerChanged,
+    },
   }
   const groupProof: Proven<GroupRecord> = {
     kind: recordKinds.groups,
@@ -77,6 +101,11 @@ function makeWritableStore(store: Store, clock: Clock): WritableStore {
         complete: (key, record) => proven(key, record, keyProof),
         problemOf: async (digest, record) =>
           (await isProvenKey(await vault(), digest, record as KeyRecord)) ? undefined : UNPROVEN, // of this kind
+      },
+      {
+        kind: recordKinds.formerKeys,
+        records: formerKeys,
+        complete: (key, record) => proven(key, record, formerKeyProof),
       },
       {
         kind: recordKinds.groups,
@@ -105,6 +134,7 @@ function makeWritableStore(store: Store, clock: Clock): WritableStore {
     ...store,
     settings: writableSettings(settings),
     keys: withProofs(writableRecords(keys), keyProof),
+    formerKeys: withProofs(writableRecords(formerKeys), formerKeyProof),
     groups: withProofs(writableRecords(groups), groupProof),
     connections: writableRecords(connections),
     combos: writableRecords(combos),

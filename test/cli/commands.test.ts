@@ -194,7 +194,10 @@ test('a command prints complete, aligned columns without control characters', as
 
 const refused: Array<[args: string[], says: RegExp]> = [
   [['keys', 'lst'], /^signalbox keys has no "lst"\. Did you mean "list"\?$/],
-  [['keys', 'rm', 'x'], /^signalbox keys has no "rm"\. It has list, get, create, update, delete\.$/],
+  [
+    ['keys', 'rm', 'x'],
+    /^signalbox keys has no "rm"\. It has list, get, create, update, delete, rotate, limits, limits reset, limits settle\.$/,
+  ],
   [['keys', 'constructor'], /has no "constructor"/],
   [['keys', 'update'], /^signalbox keys update needs a <key>: signalbox keys update <key>\.$/],
   [['keys', 'update', 'x'], /^Nothing to change was given\. --help/],

@@ -181,7 +181,7 @@ use('the keys of a group follow what another gateway on the storage changes', as
 
 use('the keys of a group are refused when it is gone, or was changed by others', async () => {
   const { api, status, storage, told } = await used()
-  const { id } = await api.groups.create({ name: 'a', limits })
+  const { id } = await api.groups.create({ name: 'a', limits: { parallel: 4 } })
   const { key } = await api.keys.create({ name: 'k', group: id })
   assert.is(await status(key), 200)
   const stored = await storage.get(`groups/${id}`)
@@ -190,7 +190,7 @@ use('the keys of a group are refused when it is gone, or was changed by others',
   assert.match(String(told.errors.at(-1)), /The record of the group "a" was not written by a gateway with this secret/)
   assert.match((await api.groups.get(id)).error ?? '', /Pause, resume or delete it/)
   assert.match((await api.health.list()).damaged[0]?.problem ?? '', /its keys are refused/)
-  await api.groups.update(id, { isActive: true, limits })
+  await api.groups.update(id, { isActive: true, limits: { parallel: 4 } })
   assert.is(await status(key), 200)
   await storage.delete(`groups/${id}`)
   assert.is(await status(key), 500)

@@ -45,8 +45,19 @@ test('each operation resolves to what is described', async () => {
   await ask('PUT', `/api/groups/${group}`, { isActive: false })
   await ask('DELETE', `/api/groups/${group}`)
   await ask('PUT', '/api/groups', { id: 'team', name: 'team' })
-  await ask('POST', '/api/keys', { name: 'limited', limits, group: 'team', expiresAt: '2030-01-01T00:00:00Z' })
+  const { id: limited } = await ask('POST', '/api/keys', {
+    name: 'limited',
+    limits,
+    group: 'team',
+    expiresAt: '2030-01-01T00:00:00Z',
+  })
   const away = { usd: 'allow' }
+  await ask('POST', `/api/keys/${limited}/rotate`, { graceMs: 5 })
+  for (const path of [`/api/keys/${limited}/limits`, '/api/groups/team/limits', '/api/settings/limits']) {
+    await ask('GET', path)
+    await ask('DELETE', path)
+    await ask('POST', `${path}/settle`, { as: 'unspent' })
+  }
   await ask('PATCH', '/api/settings', {
     limits,
     unpriced: 'allow',

@@ -22,7 +22,8 @@ let described: Promise<(Described & { pattern: RegExp })[]> | undefined
 
 async function describe() {
   const operations = await describedOperations(createGateway({ storage: memoryStorage(), logger: false }))
-  return operations.map((one) => Object.assign(one, { pattern: patternOf(one.path) }))
+  const longest = [...operations].sort((a, b) => b.path.length - a.path.length) // a parameter may hold slashes
+  return longest.map((one) => Object.assign(one, { pattern: patternOf(one.path) }))
 }
 
 const served = servedOperations().map((one) => ({

@@ -47,6 +47,8 @@ export const operationActions: ActionsOf<typeof operations> = {
     update: 'keys update',
     delete: 'keys delete',
     put: NO_ACTION,
+    rotate: 'keys rotate',
+    limits: { get: 'keys limits', reset: 'keys limits reset', settle: 'keys limits settle' },
   },
   groups: {
     list: 'groups list',
@@ -55,8 +57,13 @@ export const operationActions: ActionsOf<typeof operations> = {
     update: 'groups update',
     delete: 'groups delete',
     put: NO_ACTION,
+    limits: { get: 'groups limits', reset: 'groups limits reset', settle: 'groups limits settle' },
   },
-  settings: { get: 'settings list', update: 'settings update' },
+  settings: {
+    get: 'settings list',
+    update: 'settings update',
+    limits: { get: 'settings limits', reset: 'settings limits reset', settle: 'settings limits settle' },
+  },
   combos: {
     list: 'combos list',
     create: 'combos create',

@@ -28,7 +28,8 @@ import {
   printed,
   printedList,
 } from './command.ts'
-import { type Field, memberOptions, optionsThrough, withData } from './fields.ts'
+import { type Field, memberOptions, number, optionsThrough, withData } from './fields.ts'
+import { limitActions, limitsOf } from './limit-actions.ts'
 import { type Column, columnsOf } from './text-table.ts'
 
 /** The differences between the commands for keys, connections and combos. */
@@ -112,7 +113,7 @@ const ending = (key: string) => `…${key.slice(-4)}`
 
 const keyOptions = memberOptions(keyFields, keyCommandWords)
 
-export const keys = recordCommand<ShownKey>({
+const keyRecords = recordCommand<ShownKey>({
   help: 'The API keys of clients',
   noun: 'key',
   columns: [
@@ -141,9 +142,28 @@ export const keys = recordCommand<ShownKey>({
   }),
 })
 
+export const keys = {
+  ...keyRecords,
+  actions: {
+    ...keyRecords.actions,
+    rotate: {
+      help: 'Gives a key another value, and prints it',
+      words: ['<key>'],
+      fields: { 'grace-ms': number('grace-ms', 'graceMs', 'How long the old value opens the key as well; default 0') },
+      run: async ({ api, words: [given = ''], input }) => {
+        const id = await idOf(given, 'key', async () => (await api.keys.list()).keys)
+        return printed(await api.keys.rotate(id, input))
+      },
+    },
+    ...limitActions('<key>', ({ api, words: [given = ''] }) =>
+      idOf(given, 'key', async () => (await api.keys.list()).keys).then((id) => limitsOf(api.keys.limits, id)),
+    ),
+  },
+} satisfies CliCommand
+
 const groupOptions = memberOptions(groupFields, groupCommandWords)
 
-export const groups = recordCommand<ShownGroup>({
+const groupRecords = recordCommand<ShownGroup>({
   help: 'Groups of keys, which share limits',
   noun: 'group',
   columns: [...columnsOf<ShownGroup>(groupCommandWords, { isActive: stateOf }), ['PROBLEM', ({ error }) => error]],
@@ -162,6 +182,16 @@ export const groups = recordCommand<ShownGroup>({
     delete: (id) => api.delete(id),
   }),
 })
+
+export const groups = {
+  ...groupRecords,
+  actions: {
+    ...groupRecords.actions,
+    ...limitActions('<group>', ({ api, words: [given = ''] }) =>
+      idOf(given, 'group', async () => (await api.groups.list()).groups).then((id) => limitsOf(api.groups.limits, id)),
+    ),
+  },
+} satisfies CliCommand
 
 const connectionOptions = memberOptions(connectionFields, connectionCommandWords)
 const topLevelOptions = [...memberOptions(dataMembers, topLevelCommandWords).values()].flat()
@@ -293,5 +323,6 @@ export const settings = {
         return printed(await api.settings.update(input))
       },
     },
+    ...limitActions(undefined, async ({ api }) => api.settings.limits),
   },
 } satisfies CliCommand

@@ -21,7 +21,7 @@ export type ManagementRoute = readonly [Row, ...Row[]]
 
 type Row = Pick<
   ServedOperation,
-  'method' | 'path' | 'action' | 'hasInput' | 'hasQuery' | 'exports' | 'status' | 'names'
+  'method' | 'path' | 'action' | 'hasInput' | 'isBodyOptional' | 'hasQuery' | 'exports' | 'status' | 'names'
 >
 
 /** The body of an error. */
@@ -64,7 +64,9 @@ export function managementPaths(
         ...said,
         security,
         ...(parameters.length > 0 && { parameters }),
-        ...(hasBody && { requestBody: { required: true, content: jsonContent(anyOf(route.map(inputOf))) } }),
+        ...(hasBody && {
+          requestBody: { required: !route[0].isBodyOptional, content: jsonContent(anyOf(route.map(inputOf))) },
+        }),
         responses: {
           [status]: { description: 'Done.', content: { ...jsonContent(anyOf(outcomes)), ...(exported && EXPORTS) } },
           ...errorResponses([...statuses, ...errors], 'Error', convert(managementError)),

@@ -21,6 +21,19 @@ const PUT = `Found by its \`id\`, or without one by its name. ${KEPT}`
 /** Statuses of operations on cloud mode: cloud mode does not allow the operation, the proxy fails, it takes too long. */
 const CLOUD_ERRORS = [409, 502, 504]
 
+/** Of the limits of something, which `which` names. */
+const limitWords = (resource: string, whose: string, which: string): Record<string, Words> => ({
+  [`${resource}.limits.get`]: words(`Get the limits that hold for ${whose}`, `${which} As they stand now.`),
+  [`${resource}.limits.reset`]: words(
+    `Start the counters of ${whose} anew`,
+    'What requests under way have reserved stays reserved.',
+  ),
+  [`${resource}.limits.settle`]: words(
+    `End what instances that are gone had reserved for ${whose}`,
+    'It counts as used for good, or with `as` "unspent" as not used.',
+  ),
+})
+
 /** What each served operation does, by its name in `gateway.api`; for several operations on one route, what they have in common. */
 export const operationWords: Readonly<Record<string, Words>> = {
   'keys.list': words('List the API keys', 'In the order of their creation, each with its value.'),
@@ -29,6 +42,13 @@ export const operationWords: Readonly<Record<string, Words>> = {
   'keys.get': words('Get an API key'),
   'keys.update': words('Change, pause or resume an API key', `${IN_PLACE} Takes effect with the next request.`),
   'keys.delete': words('Delete an API key', 'The key opens nothing from then on.'),
+  'keys.rotate': words(
+    'Give an API key another value',
+    'The answer has it as `key`. The old one opens the same key for `graceMs` more: 0 by default, at most 30 days.',
+  ),
+  ...limitWords('keys', 'an API key', 'Those of the key, of its group and of the gateway.'),
+  ...limitWords('groups', 'a group of keys', 'Those of the group and of the gateway.'),
+  ...limitWords('settings', 'the gateway', 'Those in the settings.'),
   'groups.list': words('List the groups of keys', 'In the order of their creation.'),
   'groups.create': words('Create a group of keys', 'A customer, a team, a plan: its keys share its limits.'),
   'groups.put': words('Create or change a group of keys', PUT),

@@ -73,7 +73,7 @@ function operationsOf(store: WritableStore, clock: Clock) {
   const rotation = { reset: async () => {} }
   const health = { reset: () => {}, facts: { now: clock.now, records: { currentRecords: () => [] } } }
   return {
-    keys: createKeyOperations({ store, clock, turnEnd }),
+    keys: createKeyOperations({ store, clock, turnEnd, forgetLimits: async () => {} }),
     settings: createSettingsOperations({ store, limits: defaultLimits }),
     combos: createComboOperations({ store, clock, rotation, routes, inTurn }),
     connections: createConnectionOperations({

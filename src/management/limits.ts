@@ -1,0 +1,108 @@
+import * as v from 'valibot'
+import type { AccountName, Ledger, LimitedScope } from '../limits/ledger.ts'
+import type { WritableStore } from '../store/writable-store.ts'
+import type { LimitState, UsageLimits } from '../types.ts'
+import { choiceOf, closed, parseInput } from './input.ts'
+import { findRecord } from './records.ts'
+
+/** The limits of a key or a group as they stand. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP. */
+export interface LimitOperations<Input = never> {
+  /**
+   * All limits that hold there: of a key its own, those of its group and those of the gateway, of a group its own and those of the gateway.
+   * Rejects with `STORAGE_UNAVAILABLE` while the storage is away.
+   */
+  get(id: string): Promise<LimitStates>
+  /** Starts its own counters anew; what requests under way have reserved stays reserved. */
+  reset(id: string): Promise<{ success: true }>
+  /** Ends what instances that are gone had reserved there: by default it counts as used for good. */
+  settle(id: string, input?: LostSettlement | Input): Promise<{ success: true }>
+}
+
+/** The same for the limits in the settings, which hold for all requests together. */
+export interface GatewayLimitOperations<Input = never> {
+  get(): Promise<LimitStates>
+  reset(): Promise<{ success: true }>
+  settle(input?: LostSettlement | Input): Promise<{ success: true }>
+}
+
+export interface LimitStates {
+  limits: LimitState[]
+}
+
+/** How it counts what was reserved and never settled: as used (the default), or as not used. */
+export interface LostSettlement {
+  as?: 'spent' | 'unspent'
+}
+
+export const limitInputs = { settle: closed({ as: v.exactOptional(choiceOf(['spent', 'unspent'])) }) }
+
+interface LimitDependencies {
+  store: WritableStore
+  ledger(): Promise<Ledger>
+}
+
+/** What has limits of its own. */
+interface Holder {
+  id: string
+  limits?: UsageLimits
+}
+
+export function createLimitOperations({ store, ledger }: LimitDependencies) {
+  async function statesOf(scopes: readonly LimitedScope[]): Promise<LimitStates> {
+    const opened = await ledger()
+    return { limits: (await Promise.all(scopes.map((scope) => opened.state(scope)))).flat() }
+  }
+
+  const ofGateway = async () => scopeOf('gateway', { id: '', ...(await store.settings.read()) })
+
+  async function ofGroup(group: string | undefined): Promise<LimitedScope[]> {
+    const record = group === undefined ? undefined : await store.groups.get(group)
+    return record ? scopeOf('group', record) : []
+  }
+
+  async function reset(scope: AccountName): Promise<{ success: true }> {
+    await (await ledger()).reset(scope)
+    return { success: true }
+  }
+
+  /** The input is checked before it is asked whose limits are meant. */
+  async function settle(input: unknown, find: () => Promise<AccountName>): Promise<{ success: true }> {
+    const { as = 'spent' } = parseInput(limitInputs.settle, input ?? {})
+    await (await ledger()).settleLost(await find(), as)
+    return { success: true }
+  }
+
+  const findKey = async (id: string) => (await findRecord(store.keys, 'Key', (key) => key.id === id)).record
+  const findGroup = async (id: string) => (await findRecord(store.groups, 'Group', (group) => group.id === id)).record
+
+  const keyAccount = async (id: string): Promise<AccountName> => ({ scope: 'key', id: (await findKey(id)).id })
+  const groupAccount = async (id: string): Promise<AccountName> => ({ scope: 'group', id: (await findGroup(id)).id })
+
+  const keys: LimitOperations<unknown> = {
+    async get(id) {
+      const key = await findKey(id)
+      return statesOf([...scopeOf('key', key), ...(await ofGroup(key.group)), ...(await ofGateway())])
+    },
+    reset: async (id) => reset(await keyAccount(id)),
+    settle: (id, input) => settle(input, () => keyAccount(id)),
+  }
+
+  const groups: LimitOperations<unknown> = {
+    get: async (id) => statesOf([...scopeOf('group', await findGroup(id)), ...(await ofGateway())]),
+    reset: async (id) => reset(await groupAccount(id)),
+    settle: (id, input) => settle(input, () => groupAccount(id)),
+  }
+
+  const gateway: GatewayLimitOperations<unknown> = {
+    get: async () => statesOf(await ofGateway()),
+    reset: () => reset(GATEWAY),
+    settle: (input) => settle(input, async () => GATEWAY),
+  }
+
+  return { keys, groups, gateway }
+}
+
+const GATEWAY: AccountName = { scope: 'gateway', id: '' }
+
+const scopeOf = (scope: AccountName['scope'], { id, limits }: Holder): LimitedScope[] =>
+  limits ? [{ scope, id, limits }] : []
