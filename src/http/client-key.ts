@@ -2,8 +2,8 @@ import { type GatewayError, gatewayError } from '../errors.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { bearerToken } from '../lib/http-headers.ts'
 import type { Client } from '../pipeline/client.ts'
+import { refusalOfKey } from '../store/client-key.ts'
 import type { Keyring, PresentedKey } from '../store/keyring.ts'
-import { pausedGroup } from '../store/known-groups.ts'
 import type { SettingsStore } from '../store/settings.ts'
 import type { Clock } from '../types.ts'
 
@@ -29,17 +29,9 @@ export async function authenticateClient(
   const looking = lookUp(credentials, store)
   const { key, isRequired } = await (client?.isTimed ? client.scope.race(looking) : looking)
   if (client) client.key = key
-  if (key) requireUsable(key, store.clock)
-  else if (isRequired) throw unknownKey(credentials)
+  const refusal = key ? refusalOfKey(key, store.clock.now()) : isRequired ? unknownKey(credentials) : undefined
+  if (refusal) throw refusal
   return key
-}
-
-/** Throws when the key, or its group, is paused, or it has expired. */
-function requireUsable({ isActive, group, expiresAt }: PresentedKey, clock: Pick<Clock, 'now'>): void {
-  if (isActive === false) throw gatewayError('KEY_PAUSED')
-  if (group?.isActive === false) throw pausedGroup()
-  if (expiresAt !== undefined && clock.now() >= Date.parse(expiresAt))
-    throw gatewayError('KEY_EXPIRED', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
 
 /** The first of the credentials that is a key of a client. */

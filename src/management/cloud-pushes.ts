@@ -1,6 +1,6 @@
 import { isGatewayError, toGatewayError } from '../errors.ts'
 import type { CancelDeadline } from '../lib/deadline.ts'
-import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, KEYS, PROVIDERS, SETTINGS } from '../store/collections.ts'
+import { ALIASES, COMBOS, CONNECTIONS, CUSTOM_MODELS, GROUPS, KEYS, PROVIDERS, SETTINGS } from '../store/collections.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import type { Clock } from '../types.ts'
 import type { CloudState } from './cloud.ts'
@@ -255,7 +255,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
   }
 }
 
-const MIRRORED = [KEYS, CONNECTIONS, COMBOS, CUSTOM_MODELS, ALIASES, PROVIDERS]
+const MIRRORED = [KEYS, GROUPS, CONNECTIONS, COMBOS, CUSTOM_MODELS, ALIASES, PROVIDERS]
 
 const isTime = (ms: number | undefined): ms is number => ms !== undefined && Number.isFinite(ms)
 

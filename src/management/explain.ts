@@ -1,7 +1,13 @@
 import * as v from 'valibot'
+import { type GatewayError, gatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Explanation } from '../routing/explanation.ts'
+import { refusalOfKey } from '../store/client-key.ts'
+import type { PresentedKey } from '../store/keyring.ts'
+import type { WritableStore } from '../store/writable-store.ts'
+import type { Clock, LimitState } from '../types.ts'
 import { anyObject, closed, fields, noList, parseInput } from './input.ts'
+import { findRecord, present } from './records.ts'
 
 /** A request to explain; it is not made. */
 export interface ExplainedRequest {
@@ -13,6 +19,8 @@ export interface ExplainedRequest {
   headers?: Record<string, string>
   /** Its path; default `/v1/chat/completions`. A path that is no model endpoint is an `INVALID_REQUEST`. */
   path?: string
+  /** The id of the API key that it comes with: what the key may not do, or has used up, is said as well. Default: no key. */
+  keyId?: string
 }
 
 /** A request to explain with its defaults filled in, and header names in lower case. */
@@ -21,6 +29,7 @@ export interface Explainable {
   body: JsonObject
   headers: ReadonlyMap<string, string>
   path: string
+  key?: PresentedKey | undefined
 }
 
 const HEADERS = 'must be an object of texts by header name'
@@ -30,13 +39,43 @@ export const explainInput = closed({
   body: v.exactOptional(anyObject('must be an object: the body of the request')),
   headers: v.exactOptional(v.pipe(noList(HEADERS), v.record(v.string(), v.string('must be text'), HEADERS))),
   path: v.exactOptional(fields.text),
+  keyId: v.exactOptional(fields.text),
 })
 
-/** `explain` refuses paths that are no model endpoint. */
-export const createExplain =
-  (explain: (request: Explainable) => Promise<Explanation>) =>
-  async (request: unknown): Promise<Explanation> => {
-    const { model, body = {}, headers = {}, path = '/v1/chat/completions' } = parseInput(explainInput, request)
+interface ExplainDependencies {
+  /** Refuses paths that are no model endpoint. */
+  explain(request: Explainable): Promise<Explanation>
+  store: WritableStore
+  clock: Clock
+  /** All limits that hold for the key of this id, as they stand. */
+  limitsOf(keyId: string): Promise<{ limits: LimitState[] }>
+}
+
+export function createExplain({ explain, store, clock, limitsOf }: ExplainDependencies) {
+  return async (request: unknown): Promise<Explanation> => {
+    const { model, body = {}, headers = {}, path = '/v1/chat/completions', keyId } = parseInput(explainInput, request)
     const named = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-    return explain({ model, body, headers: named, path })
+    const question = { model, body, headers: named, path }
+    if (keyId === undefined) return explain(question)
+    const { id: digest } = await findRecord(store.keys, 'Key', ({ id }) => id === keyId)
+    const key = present(await store.keyring.read(digest), 'Key')
+    const refusal = refusalOfKey(key, clock.now())
+    if (refusal) return { model, targets: [], leftOut: [], error: shown(refusal) }
+    const explanation = await explain({ ...question, key })
+    if (explanation.error) return explanation
+    const usedUp = (await limitsOf(keyId)).limits.find(({ remaining }) => remaining <= 0)
+    return usedUp ? { ...explanation, error: shown(refusalOfLimit(usedUp)) } : explanation
   }
+}
+
+const shown = ({ status, code, message }: GatewayError) => ({ status, code, message })
+
+/** What the client of a request reads when a limit is used up. */
+function refusalOfLimit({ scope, unit, window, limit, resetsAt }: LimitState): GatewayError {
+  const isBudget = (unit === 'tokens' || unit === 'usd') && window !== 'minute' && window !== 'hour'
+  const name = window === null ? unit : `${unit}.${window}`
+  const until = resetsAt === null ? '' : ` until ${resetsAt}`
+  return gatewayError(isBudget ? 'BUDGET_EXCEEDED' : 'RATE_LIMIT_EXCEEDED', {
+    message: `The limit "${name}" of the ${scope}, which is ${limit}, is used up${until}.`,
+  })
+}

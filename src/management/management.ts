@@ -88,7 +88,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     damagedRecords: mirrored(createDamagedRecordOperations(deps)),
     cloud: createCloudOperations({ ...deps, mirror, pushes, keys }),
     usage: createUsageOperations(deps),
-    explain: createExplain(deps.explain),
+    explain: createExplain({ ...deps, limitsOf: limits.keys.get }),
     openapi: () => deps.openapi(),
   }
   return { api, pushes }

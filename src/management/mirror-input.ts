@@ -3,6 +3,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { Collection } from '../sync/protocol.ts'
 import { comboFields } from '../types/records/combos.ts'
 import { connectionFields } from '../types/records/connections.ts'
+import { groupFields } from '../types/records/groups.ts'
 import { keyFields } from '../types/records/keys.ts'
 import { aliasFields, customModelFields, providerFields } from '../types/records/models.ts'
 import { settingsFields } from '../types/records/settings.ts'
@@ -16,6 +17,7 @@ const secret = ({ shape }: typeof keyFields.key | typeof connectionFields.apiKey
 
 const schemas: Readonly<Record<Collection, ReturnType<typeof closed>>> = {
   settings: closed(mirroredEntries(settingsFields, { areRequired: true })), // nothing is set by being left out
+  groups: closed(mirroredEntries(groupFields)),
   keys: closed({ ...mirroredEntries(keyFields), digest, key: secret(keyFields.key) }),
   connections: closed({ ...mirroredEntries(connectionFields), apiKey: secret(connectionFields.apiKey) }),
   combos: closed(mirroredEntries(comboFields)),

@@ -7,6 +7,7 @@ import { formatOf } from '../formats/formats.ts'
 import { endpoints } from '../kinds/kinds.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { type Access, accessOf } from '../routing/allowed-models.ts'
 import type { ExplainedTarget, Explanation, LeftOut } from '../routing/explanation.ts'
 import type { RequestFacts } from '../routing/facts.ts'
 import { unmet } from '../routing/facts.ts'
@@ -14,6 +15,7 @@ import type { Group, GroupChoice, GroupEntry, Route } from '../routing/group.ts'
 import { viaOf } from '../routing/group.ts'
 import type { CooldownState } from '../routing/health.ts'
 import { reasonOf } from '../routing/strategies.ts'
+import type { PresentedKey } from '../store/keyring.ts'
 import type { PipelineContext } from './context.ts'
 import { factsOf } from './facts.ts'
 import { routesOfGroup } from './targets/groups.ts'
@@ -27,6 +29,8 @@ export interface Question {
   /** By name in lower case. */
   headers: ReadonlyMap<string, string>
   path: string
+  /** The key of the client; absent: none, which may ask for everything. */
+  key?: PresentedKey | undefined
 }
 
 const known = endpoints.map(({ path }) => `"${path}"`).join(', ')
@@ -39,7 +43,7 @@ const MAX_TARGETS = 1_000
  * model endpoint.
  */
 export async function explain(question: Question, gateway: PipelineContext): Promise<Explanation> {
-  const { model, body, headers, path } = question
+  const { model, body, headers, path, key } = question
   const endpoint = endpoints.find((one) => one.path === path)
   if (!endpoint) throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${known}.` })
   const format = formatOf(endpoint.format)
@@ -50,7 +54,12 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
   const facts = factsOf(call, header)
   const leftOut: LeftOut[] = []
   const routes: Route[] = []
+  const access = accessOf(key, gateway.catalog)
   try {
+    if (access?.allowsKind(endpoint.operation.kind) === false)
+      throw gatewayError('MODEL_NOT_ALLOWED', {
+        message: `The API key may not ask for models of the kind "${endpoint.operation.kind}".`,
+      })
     const table = await gateway.routes()
     const context = gateway.underRules(gateway, await gateway.settings(), table.ruledCombo(model))
     const resolver = {
@@ -69,7 +78,7 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
     }
     const exchange = { header, copyHeaders() {}, query: '' } // nothing is sent
     const asked: UnsentRequest = { call, format, context, table, exchange, owner: '' }
-    return { model, ...(await explainTargets(routes, asked)), leftOut }
+    return { model, ...(await explainTargets(routes, asked, access)), leftOut }
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)
     if (status >= 500) throw thrown
@@ -91,6 +100,7 @@ type UnsentRequest = AskedRequest & { context: PipelineContext }
 async function explainTargets(
   routes: readonly Route[],
   request: UnsentRequest,
+  access: Access | undefined,
 ): Promise<Pick<Explanation, 'targets' | 'error'>> {
   const { context, call } = request
   const { health, limits } = context
@@ -103,16 +113,25 @@ async function explainTargets(
   const cooling: CoolingRoute[] = []
   let refusal: GatewayError | undefined
   let isDraining = false
+  let isBarred = false
 
   async function refused(route: Route): Promise<GatewayError | undefined> {
     if (!refusals.has(route)) refusals.set(route, await refusalOf(request, route))
     return refusals.get(route)
   }
 
+  const isAllowed = ({ target }: Route) => access?.allowsTarget(call.model, target) !== false
+
   /** Does another model follow it, for which the last attempt is kept? */
   async function isBeforeAnother(at: number): Promise<boolean> {
     for (const [later, route] of routes.entries())
-      if (later > at && isFree(route, cooldowns[later]) && modelOf(route) !== only && !(await refused(route)))
+      if (
+        later > at &&
+        isAllowed(route) &&
+        isFree(route, cooldowns[later]) &&
+        modelOf(route) !== only &&
+        !(await refused(route))
+      )
         return true
     return false
   }
@@ -126,6 +145,11 @@ async function explainTargets(
       continue
     }
     seen.add(place)
+    if (!isAllowed(route)) {
+      isBarred = true
+      targets.push(explained(route, 'skipped', 'the API key may not use it'))
+      continue
+    }
     if (connection.draining) {
       isDraining = true
       targets.push(
@@ -159,6 +183,8 @@ async function explainTargets(
   }
   const hasOwnAnswer = call.endpoint.operation.missing?.ownAnswer !== undefined && refusal?.data.param !== 'model'
   if (used === 0 && !refusal && isDraining) refusal = allDraining(call.model)
+  if (used === 0 && !refusal && isBarred)
+    refusal = gatewayError('MODEL_NOT_ALLOWED', { message: `The API key may not use the model "${call.model}".` })
   if (used > 0 || !refusal || hasOwnAnswer) return { targets }
   const { status, code, message } = refusal
   return { targets, error: { status, code, message } }

@@ -1,4 +1,7 @@
+import { type GatewayError, gatewayError } from '../errors.ts'
 import { encodeUtf8, randomBytes, toBase64Url, toHex } from '../lib/bytes.ts'
+import type { PresentedKey } from './keyring.ts'
+import { pausedGroup } from './known-groups.ts'
 
 const PATTERN = /^sbx_([A-Za-z0-9_-]{43})([0-9a-f]{8})$/
 
@@ -29,4 +32,12 @@ function checksum(text: string): string {
   }
   const sum = (crc ^ 0xffffffff) >>> 0
   return toHex(new Uint8Array([sum >>> 24, sum >>> 16, sum >>> 8, sum]))
+}
+
+/** Why a known key opens nothing at this time, in epoch ms; `undefined` when it opens what it may. */
+export function refusalOfKey({ isActive, group, expiresAt }: PresentedKey, now: number): GatewayError | undefined {
+  if (isActive === false) return gatewayError('KEY_PAUSED')
+  if (group?.isActive === false) return pausedGroup()
+  if (expiresAt === undefined || now < Date.parse(expiresAt)) return undefined
+  return gatewayError('KEY_EXPIRED', { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } })
 }

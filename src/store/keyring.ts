@@ -33,6 +33,8 @@ export interface Keyring {
    * gateway wrote it (vault.ts).
    */
   find(credential: string): Promise<PresentedKey | undefined>
+  /** The key that is filed under a digest, as the storage has it now. Rejects as `find` does. */
+  read(digest: string): Promise<PresentedKey | undefined>
   /** Why the key with this digest may not be used as the storage has it now; `undefined` when it may. Rejects with `STORAGE_FAILED`. */
   refusalOf(digest: string): Promise<GatewayError | undefined>
   /** Calls back with the digest of each key that has changed, here or elsewhere. */
@@ -269,6 +271,12 @@ export function createKeyring(deps: {
     formerChanged,
     onChange: (listener) => void listeners.push(listener),
     onGroupChange: (listener) => groups.onChange(listener),
+    async read(digest) {
+      const record = await records.get(digest)
+      if (record && !(await isProvenKey(await vault(), digest, record))) throw unproven(record)
+      const key = record && presented(digest, record)
+      return key?.groupId === undefined ? key : inGroup(key, key.groupId)
+    },
     async refusalOf(digest) {
       const found = await records.get(digest)
       const former = found ? undefined : await formerOf(digest) // requests under way go on when their key gets another value

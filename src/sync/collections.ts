@@ -6,7 +6,15 @@ import { isAway } from '../store/storage-access.ts'
 import { customModelId, type WritableStore } from '../store/writable-store.ts'
 import { comboFields } from '../types/records/combos.ts'
 import { aliasFields, customModelFields, providerFields } from '../types/records/models.ts'
-import { type Content, connectionForm, keyForm, type MirroredItem, plainForm, type RecordForm } from './forms.ts'
+import {
+  type Content,
+  connectionForm,
+  groupForm,
+  keyForm,
+  type MirroredItem,
+  plainForm,
+  type RecordForm,
+} from './forms.ts'
 import type { Collection } from './protocol.ts'
 import type { ReplicaOptions } from './types.ts'
 
@@ -44,6 +52,7 @@ export function mirroredCollections({
   })
   return {
     settings: settingsOf(store),
+    groups: filedById(store.groups, formed('groups', groupForm(store))),
     keys: keysOf(store, formed('keys', keyForm(store, side))),
     connections: filedById(store.connections, formed('connections', connectionForm(store))),
     combos: combosOf(

@@ -1,11 +1,12 @@
 import { gatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { ConnectionRecord, KeyRecord } from '../store/collections.ts'
+import type { ConnectionRecord, GroupRecord, KeyRecord } from '../store/collections.ts'
 import { openApiKey } from '../store/store.ts'
 import { openKey, placeOfApiKey, placeOfKey } from '../store/vault.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import { connectionFields } from '../types/records/connections.ts'
 import type { RecordFields } from '../types/records/fields.ts'
+import { groupFields } from '../types/records/groups.ts'
 import { keyFields } from '../types/records/keys.ts'
 import { digestOfKey } from './cryptography.ts'
 import type { Side } from './types.ts'
@@ -82,6 +83,18 @@ function withFields(before: object | undefined, given: JsonObject, names: readon
 const CONNECTION = mirroredNames(connectionFields)
 const KEY = mirroredNames(keyFields)
 
+/** Groups of keys are mirrored as they are, if a gateway with this secret wrote them. */
+export function groupForm(store: Pick<WritableStore, 'isProvenGroup'>): RecordForm {
+  const plain = plainForm(groupFields, ({ id }) => String(id))
+  return {
+    ...plain,
+    async read(item) {
+      if (!(await store.isProvenGroup(item.slot, item.record as GroupRecord))) throw unmirrored(UNPROVEN_GROUP) // the item is one
+      return plain.read(item)
+    },
+  }
+}
+
 /** Connections are mirrored with their credentials, each sealed by its side for where it is sent. */
 export function connectionForm({ vault }: Pick<WritableStore, 'vault'>): RecordForm {
   return {
@@ -108,6 +121,7 @@ export function connectionForm({ vault }: Pick<WritableStore, 'vault'>): RecordF
 const UNOPENED =
   'The key cannot be opened here: it was changed, moved, or sealed with another secret. Delete it and make a new one.'
 const UNPROVEN = 'The key was not written by a gateway with this secret. Pause, resume or delete it.'
+const UNPROVEN_GROUP = 'The group was not written by a gateway with this secret. Pause, resume or delete it.'
 const MISPLACED = 'The key is not filed under its value. Delete it and make a new one.'
 
 /** Keys are mirrored by their digests; home has their values, the cloud those of keys that were made there, until home has them. */

@@ -104,6 +104,7 @@ export interface SessionList {
 /** The collections that are mirrored. */
 export const collections = [
   'settings',
+  'groups',
   'keys',
   'connections',
   'combos',

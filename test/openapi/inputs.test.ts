@@ -98,7 +98,7 @@ const samples: Record<string, object> = {
   'cloud.sync': {},
   'cloud.disable': { force: true },
   'cloud.check': {},
-  explain: { model: 'm', body: {}, headers: { a: 'b' }, path: '/v1/messages' },
+  explain: { model: 'm', body: {}, headers: { a: 'b' }, path: '/v1/messages', keyId: 'k' },
   'damagedRecords.put': { record: {} },
 }
 

@@ -39,6 +39,7 @@ export const explain = {
       help: 'The targets in the order in which they would be tried',
       words: ['<model>'],
       fields: withData({
+        'key-id': text('keyId', 'app', 'The id of the API key that it comes with; default: none'),
         path: text('path', '/v1/messages', 'The endpoint of the request; default /v1/chat/completions'),
       }),
       async run({ api, words: [model], input, explain: explained }) {

@@ -36,6 +36,7 @@ export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>
     body: 'The body of the request; default: one without messages.',
     headers: 'By name.',
     path: 'Default `/v1/chat/completions`.',
+    keyId: 'The API key that it comes with: what the key may not do, or has used up, is said as well.',
   },
   KeptRequest: {
     id: 'As in the header `x-signalbox-request-id`.',
