@@ -269,8 +269,8 @@ const local: Record<string, ProviderDefinition> = {
  *
  * Prices: Perplexity https://docs.perplexity.ai/getting-started/pricing, October 2026; Brave https://api-dashboard.search.brave.com/app/plans,
  * September 2026; Tavily https://docs.tavily.com/documentation/api-credits, pay as you go: 1 credit a search, 2 in depth, 1 for five pages;
- * Firecrawl https://docs.firecrawl.dev/billing: 2 credits for ten results, 1 a page, of which
- * https://github.com/decolua/9router has the price, April 2026, as it has those of Exa and Serper (1 credit for ten results). Jina charges tokens whose price is not known.
+ * Firecrawl https://docs.firecrawl.dev/billing: 2 credits for ten results, 1 a page. The price of those credits, of Exa and of Serper (1 credit for
+ * ten results): https://github.com/decolua/9router, April 2026. Jina charges tokens whose price is not known.
  */
 const web: Record<string, ProviderDefinition> = {
   tavily: {

@@ -55,8 +55,15 @@ test("a connection's own address comes before the vendor's", async () => {
   await web.post('/v1/search', { model: 'lab/search', query: 'q' })
   assert.is(web.sent().address, 'POST http://gateway.lab/v1/search')
   assert.equal(web.sent().given, { model: 'search', query: 'q', max_results: 10 })
-  await web.post('/v1/web/fetch', { model: 'lab/any', url: 'https://found.example/a' })
-  assert.is(web.sent().address, 'POST http://gateway.lab/v1/web/fetch')
+  const provider_options = { baseUrl: 'https://evil.example', lab: { url: 'https://evil.example' } }
+  for (const [path, ask] of [
+    ['/search', { query: 'q' }],
+    ['/web/fetch', { url: 'https://found.example/a' }],
+  ] as const) {
+    await web.post(`/v1${path}`, { model: 'lab/any', ...ask, provider_options })
+    assert.is(web.sent().address, `POST http://gateway.lab/v1${path}`)
+    assert.not.ok(JSON.stringify(web.sent()).includes('evil'))
+  }
 })
 
 test('a connection can speak the form of a vendor, and a host can name a service of its own', async () => {

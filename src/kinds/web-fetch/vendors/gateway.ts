@@ -2,27 +2,31 @@ import { defined } from '../../../formats/canonical/values.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { VendorForm } from '../../forms.ts'
 import { listIn, objectIn, usageOf } from '../../web/answers.ts'
+import { vendorOptions } from '../../web/options.ts'
 import { amountIn, wordsIn } from '../../web/text.ts'
 import { type FetchedPage, type FetchedPages, textsIn, type WebFetch } from '../fetch.ts'
 
 /** The form of clients, as other gateways serve it. */
 export const gateway: VendorForm<WebFetch, FetchedPages> = {
   name: 'gateway',
-  request: ({ urls, isList, format, maxCharacters, timeoutMs, fresh, links, images, options }, { target }) => ({
-    path: '/web/fetch',
-    body: defined({
-      model: target.model,
-      url: isList ? undefined : urls[0],
-      urls: isList ? urls : undefined,
-      format,
-      max_characters: maxCharacters,
-      timeout_ms: timeoutMs,
-      fresh,
-      include_links: links,
-      include_images: images,
-      provider_options: options,
-    }),
-  }),
+  request(fetch, { target, warnings }) {
+    const { urls, isList, format, maxCharacters, timeoutMs, fresh, links, images } = fetch
+    vendorOptions(fetch.options, { names: [target.provider], shapes: {}, warnings }) // some gateways read addresses in them
+    return {
+      path: '/web/fetch',
+      body: defined({
+        model: target.model,
+        url: isList ? undefined : urls[0],
+        urls: isList ? urls : undefined,
+        format,
+        max_characters: maxCharacters,
+        timeout_ms: timeoutMs,
+        fresh,
+        include_links: links,
+        include_images: images,
+      }),
+    }
+  },
   answer(json, { urls: [url = ''], isList }) {
     const list = isList ? listIn(json, 'results') : [json]
     const pages = list?.filter(isObject).flatMap((item) => pageIn(item, url) ?? [])
