@@ -165,8 +165,8 @@ export class Keeper implements BatchWriter {
 
   async #foldAll(instance: string, batches: readonly ReadBatch[]): Promise<void> {
     await this.#foldBatches(instance, batches)
-    // In their order, so that what is left are always the last ones.
-    for (const { number } of batches) await this.#options.storage.delete(journalKey(instance, number))
+    const { storage } = this.#options
+    await Promise.all(batches.map(({ number }) => storage.delete(journalKey(instance, number)))) // the file store makes one commit of it
   }
 
   #read(key: string, value: string): readonly KeptRequest[] {

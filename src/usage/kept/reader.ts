@@ -42,6 +42,8 @@ type OnSums = (row: { of: Dimensions; sums: Readonly<Sums> }, at: number) => voi
 
 /** A page ends after so many requests were looked at, whether it is full or not. */
 const MOST_LOOKED_AT = 200_000
+/** How many values of requests are read at once where one request is looked for. */
+const FEW = 4
 /** How many values of sums are read at once. */
 const PAGE = 50
 
@@ -265,7 +267,7 @@ const hourAt = (id: string) => Math.floor(timeOfId(id) / HOUR_MS) * HOUR_MS
 async function requestIn(storage: Storage, shard: string, id: string): Promise<KeptRequest | undefined> {
   const time = timeOfId(id)
   for (let after = beforeRequests(shard, time + 1); ; ) {
-    const page = await storage.list(requestsOf(shard), { after, limit: 20 })
+    const page = await storage.list(requestsOf(shard), { after, limit: FEW })
     for (const { key, value } of page) {
       after = key
       const { first, last } = spanOf(key)
@@ -274,6 +276,6 @@ async function requestIn(storage: Storage, shard: string, id: string): Promise<K
       const found = decodeRequests(value)?.requests.find((request) => request.id === id)
       if (found) return found
     }
-    if (page.length < 20) return undefined
+    if (page.length < FEW) return undefined
   }
 }
