@@ -41,7 +41,7 @@ export class StreamTail {
     const older = this.#older
     const newer = this.#newer
     const held = concatBytes([older.bytes.subarray(0, older.size), newer.bytes.subarray(0, newer.size)])
-    if (held.length > 0) this.#sample.add(held)
+    this.#sample.addLast(held)
     const parser = createSseParser((event) => this.#state.observe(event))
     older.size = 0
     newer.size = 0
