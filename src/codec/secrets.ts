@@ -18,7 +18,14 @@ export function secretsOf({ headers }: UpstreamCall): readonly string[] {
   return secrets
 }
 
-const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'x-amz-security-token']
+const CREDENTIALS = [
+  'authorization',
+  'x-api-key',
+  'x-goog-api-key',
+  'api-key',
+  'x-subscription-token',
+  'x-amz-security-token',
+]
 
 /** Shorter credentials are placeholders for providers that need none. */
 export const SHORTEST_SECRET = 8

@@ -56,10 +56,14 @@ export function openaiShaped(dialect: Dialect): VendorForm<Embed, Embedded> {
         client: 'openai',
         path: () => PATH,
         without(asked, context) {
-          if (keepsWords(dialect, context)) return base64 ? [] : ENCODINGS
+          if (keepsWords(dialect, context))
+            return [...(base64 ? [] : ENCODINGS), ...(isOtherWidth(dialect, context) ? [VOYAGES_WIDTH] : [])]
           return asked.encoding === 'raw' ? OPTIONS : [...OPTIONS, ...ENCODINGS]
         },
-        added: (asked, context) => (keepsWords(dialect, context) ? {} : optionsFor(dialect, asked, context)),
+        added(asked, context) {
+          if (!keepsWords(dialect, context)) return optionsFor(dialect, asked, context)
+          return isOtherWidth(dialect, context) ? { dimensions: asked.dimensions } : {}
+        },
         isOpen: ({ inputs }) => takesTokens || !inputs.some(({ tokens }) => tokens),
         skim: (text, { encoding }) => (encoding === 'float' ? skimmed(text) : undefined),
         rewritten,
@@ -84,6 +88,12 @@ const ENCODINGS = ['encoding_format']
 
 /** Those that OpenAI does not have. */
 const FOREIGN = ['output_dimension', 'input_type', 'task', 'truncate', 'truncation']
+
+const VOYAGES_WIDTH = 'output_dimension'
+
+/** Does a request say the width in Voyage's word, which other servers do not know? */
+const isOtherWidth = ({ dimensions }: Dialect, { body }: VendorContext): boolean =>
+  dimensions === 'dimensions' && (body[VOYAGES_WIDTH] ?? null) !== null
 
 const keepsWords = ({ keeps }: Dialect, { body }: VendorContext): boolean =>
   keeps === 'all' || (keeps === 'plain' && !FOREIGN.some((name) => Object.hasOwn(body, name)))

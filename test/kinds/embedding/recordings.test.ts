@@ -1,0 +1,94 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, skip, suite } from '../../support/suite.ts'
+
+const test = suite('recorded embeddings')
+
+const folder = new URL('../../../../shared/recordings/embeddings/', import.meta.url)
+
+interface Interaction {
+  request: { url: string; body: { json?: Record<string, unknown> } }
+  response: { status: number; headers?: Record<string, unknown>; body: { json?: Record<string, unknown> } }
+}
+
+/** The connections by the folders of the recordings. */
+const connections: Record<string, { provider: string; apiKey?: string; providerSpecificData?: object }> = {
+  azure: { provider: 'azure', apiKey: 'azure-key-1', providerSpecificData: { resource: 'mine' } },
+  bedrock: {
+    provider: 'bedrock',
+    apiKey: 'ABSKQmVkcm9ja0FQSUtleS1leGFtcGxl',
+    providerSpecificData: { region: 'us-east-1' },
+  },
+  cohere: { provider: 'cohere' },
+  gemini: { provider: 'google' },
+  mistral: { provider: 'mistral' },
+  openai: { provider: 'openai' },
+  openrouter: { provider: 'openrouter' },
+  vertex: { provider: 'vertex', apiKey: 'ya29.token', providerSpecificData: { project: 'mine' } },
+  voyage: { provider: 'voyage' },
+}
+
+function* recordings(): Generator<{ file: string; vendor: string } & Interaction> {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.http.json')) continue
+    const [vendor = ''] = name.split('/')
+    const { interactions }: { interactions: Interaction[] } = JSON.parse(readFileSync(new URL(name, folder), 'utf8'))
+    for (const interaction of interactions) yield { file: name, vendor, ...interaction }
+  }
+}
+
+/** The texts of a request in any vendor's form. */
+function textsOf({
+  input,
+  texts,
+  requests,
+  content,
+  instances,
+  inputText,
+  singleEmbeddingParams,
+}: Record<string, unknown>): string[] {
+  const partsOf = (one: unknown) => (Object(one).parts as { text: string }[]).map(({ text }) => text).join('')
+  if (Array.isArray(requests)) return requests.map((request) => partsOf(request.content))
+  if (Array.isArray(instances)) return instances.map((instance) => instance.content)
+  if (content) return [partsOf(content)]
+  const found = texts ?? input ?? inputText ?? Object(Object(singleEmbeddingParams).text).value
+  return Array.isArray(found) ? found : [found]
+}
+
+const modelOf = (url: string, body: Record<string, unknown>) =>
+  String(body.model ?? decodeURIComponent(/models?\/([^/]+?)(?::\w+|\/invoke)$/.exec(url)?.[1] ?? '')).replace(
+    'models/',
+    '',
+  )
+
+test('what vendors have really sent is an answer to the request that it was recorded with, in the form of every client', async () => {
+  if (!existsSync(folder)) skip('recordings: ../shared/recordings is not here')
+  let answers = 0
+  for (const { file, vendor, request, response } of recordings()) {
+    const connection = connections[vendor]
+    const { json: sent } = request.body
+    const { json: given } = response.body
+    if (!connection || !sent || !given || response.status !== 200) continue
+    const texts = textsOf(sent)
+    if (!texts.every((text) => typeof text === 'string')) continue // images
+    const up = fakeUpstream(() => json(given))
+    const { post, told } = await openWorld({ fetch: up, catalog: defaultCatalog, connections: [connection as never] })
+    const model = `${connection.provider}/${modelOf(request.url, sent)}`
+    for (const [path, body] of [
+      ['/v1/embeddings', { model, input: texts, encoding_format: 'base64' }],
+      ['/v1/embeddings', { model, input: texts }],
+      ['/v2/embed', { model, texts, input_type: 'search_document' }],
+    ] as const) {
+      const asked = await post(path, body)
+      assert.is(asked.status, 200, `${file} ${path} ${await asked.clone().text()}`)
+      const answer = (await asked.json()) as Record<string, unknown>
+      const vectors = path === '/v2/embed' ? Object(answer.embeddings).float : (answer.data as unknown[])
+      assert.is(vectors.length, texts.length, file)
+      answers++
+    }
+    assert.equal(told.errors, [], file)
+  }
+  assert.ok(answers > 100, `only ${answers} answers`)
+})
