@@ -331,9 +331,10 @@ class Run {
     for (const unit of units) {
       if (!held.open.delete(unit)) continue
       const grain = unit === 'usd' ? 1_000_000 : 1 // of nano-dollars: the ledger gets them as US dollars
+      if (unit === 'parallel') continue
       held.spent[unit] = Math.floor((held.reserved[unit] * share) / grain) * grain
+      if (unit === 'tokens') held.spent.tokens += more
     }
-    if (more > 0 && held.spent.tokens > 0) held.spent.tokens += more
     const { requests, tokens, usd } = held.spent
     held.reservation.settle({ requests, tokens, usd: usd / 1e9 }, isPart ? units : undefined)
   }
