@@ -95,3 +95,37 @@ test('a request reads the same while it waits, when it is written, and when it i
   assert.is(request.end, 'failed')
   assert.is(request.attempts[0]?.outcome, 'server')
 })
+
+test('a request that a limit or a list of models has refused says so, by its code and in words', async () => {
+  const world = await open()
+  const { id: group } = await world.api.groups.create({ name: 'customer' })
+  const refused = async (given: object) => {
+    const { key } = await world.api.keys.create({ name: 'limited', ...given })
+    await world.chat({}, withKey(key))
+    const id = (await world.chat({}, withKey(key))).headers.get('x-signalbox-request-id') ?? ''
+    const { status, end, error, reason = '', groupId } = (await world.api.usage.request(id)).request
+    return [status, end, error, groupId === group, reason.slice(0, 30)]
+  }
+  assert.equal(await refused({ group, limits: { requests: { total: 1 } } }), [
+    429,
+    'refused',
+    'RATE_LIMIT_EXCEEDED',
+    true,
+    'The API key "limited" may make',
+  ])
+  assert.equal(await refused({ models: ['two/*'] }), [
+    403,
+    'refused',
+    'MODEL_NOT_ALLOWED',
+    false,
+    'The API key "limited" may not ',
+  ])
+  const { rows } = await world.api.usage.summary({ by: 'group' })
+  assert.equal(
+    rows.map(({ groupId, requests, refused: count }) => [groupId, requests, count]),
+    [
+      [group, 2, 1],
+      [undefined, 2, 2],
+    ],
+  )
+})
