@@ -70,7 +70,7 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
         leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),
     }
     const resolution = resolutionAt(endpoint, model, table)
-    if (!resolution) throw await unknownModel(model, table)
+    if (!resolution) throw await unknownModel(model, table, endpoint.service)
     const found = 'strategy' in resolution ? routesOfGroup(resolution, model, resolver) : resolution
     for await (const route of found) {
       routes.push(route)

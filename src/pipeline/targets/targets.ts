@@ -44,7 +44,7 @@ interface FoundRoutes {
 async function routesFor(request: ModelRequest): Promise<FoundRoutes> {
   const { table, call, context } = request
   const resolution = resolutionAt(call.endpoint, call.model, table)
-  if (!resolution) throw await (await loadNameErrors()).unknownModel(call.model, table)
+  if (!resolution) throw await (await loadNameErrors()).unknownModel(call.model, table, call.endpoint.service)
   if ('strategy' in resolution) return (await context.choosing()).routesThrough(resolution, request)
   return { routes: resolution.values(), selection: undefined }
 }

@@ -7,8 +7,13 @@ import { knownNames, missingProviders } from '../../routing/known-names.ts'
 import type { RouteTable } from '../../routing/route-table.ts'
 import type { Catalog, Kind } from '../../types.ts'
 
-/** The error for an unknown model name: what its provider lacks, otherwise the nearest names; and its kind, if that is not served. */
-export async function unknownModel(model: string, table: RouteTable): Promise<GatewayError> {
+/**
+ * The error for an unknown model name: what its provider lacks, otherwise the nearest names; and its kind, if that is not served. `service`: what
+ * stands for the model where the name is that of a provider alone.
+ */
+export async function unknownModel(model: string, table: RouteTable, service?: string): Promise<GatewayError> {
+  const whole = `${model}/${service}`
+  if (service !== undefined && missingProviders(whole, table).length > 0) return unreachableModel(whole, table)
   const error = await unknownName(model, table)
   const kind = kindSentence(model, await kindOfName(model, table))
   return kind === '' ? error : gatewayError('MODEL_NOT_FOUND', { message: `${error.message} ${kind}` })

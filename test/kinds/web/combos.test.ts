@@ -282,6 +282,16 @@ test('a combo of another kind, and a model of another, are refused with the righ
   assert.equal(web.up.calls, [])
 })
 
+test('the name of a provider without a connection is a 404 that says so', async () => {
+  const web = await openWeb({ connections: ['tavily'] })
+  for (const model of ['exa', 'exa/search']) {
+    const response = await web.post('/v1/search', { model, query: 'q' })
+    assert.is(response.status, 404)
+    const { error } = await response.json()
+    assert.ok(/exa/.test(error.message) && /connection/.test(error.message), error.message)
+  }
+})
+
 test('an unknown name is a 404, and a missing one a 400', async () => {
   const web = await openWeb()
   assert.is((await web.post('/v1/search', { model: 'nobody', query: 'q' })).status, 404)
