@@ -99,19 +99,19 @@ export class GatedRequest {
     if (outputTokens < worst.outputTokens) attempt.limitOutput(Math.floor(outputTokens / worst.answers))
 
     const usdPerToken = wanted.output?.usdPerToken ?? 0
-    let allowed = outputTokens
+    let output = outputTokens
     attempt.allowOutput({
-      tokens: allowed,
+      tokens: saidWithin(output),
       extend: async (tokens) => {
-        const least = tokens - allowed
+        const least = outputOf(tokens) - output
         const more = Math.max(least, MORE_OUTPUT)
         const of = (count: number) => ({ tokens: count, usd: count * usdPerToken })
         const isMore = more > least && (await this.#extended(reservation, of(more))) === undefined
         const refusal = isMore ? undefined : await this.#extended(reservation, of(least))
         if (refusal) throw refusal
-        allowed += isMore ? more : least
+        output += isMore ? more : least
         reserved += isMore ? more : least
-        return allowed
+        return saidWithin(output)
       },
     })
     let covered = { tokens: 0, usd: 0 } // of what the calls of the attempt have used, so that all of its worst case is left for the next
@@ -216,6 +216,14 @@ export class GatedRequest {
     return limitHeaders(limits, { format: this.#request.endpoint.format, now: this.#terms.clock.now() })
   }
 }
+
+/**
+ * So many tokens the answer of a provider that keeps to its maximum may seem to have, whose text is counted by an estimate: long words seem to
+ * have twice the tokens that they have, and such a stream must not be cut.
+ */
+const saidWithin = (output: number) => Math.ceil(output * 2.5) + 64
+/** The least output that an answer may have that seems to have so many tokens. */
+const outputOf = (said: number) => Math.ceil((said - 64) / 2.5)
 
 /** A stream that has more output than was reserved reserves so many tokens more at a time, if they are left. */
 const MORE_OUTPUT = 1_024

@@ -1,4 +1,5 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { never } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
 import { metered } from './support/metered.ts'
 import { messages, openGate, refusal } from './support/world.ts'
@@ -16,6 +17,18 @@ const asks = {
     { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig: { maxOutputTokens: 50 } },
   ],
 } as const
+
+/** The tokens of input that are reserved for a chat. */
+async function boundOf(body: object): Promise<number> {
+  const { chat, reserved, stateOf } = await openGate({ limits: { tokens: { total: 100_000 } }, answer: never })
+  const leaving = new AbortController()
+  const asked = chat({ ...body, stream: true }, { signal: leaving.signal })
+  while ((await reserved()) === 0) await new Promise(setImmediate)
+  const [state] = await stateOf('key', { tokens: { total: 100_000 } })
+  leaving.abort()
+  await asked
+  return (state?.reserved ?? 0) - 110
+}
 
 /** The error that ends a stream, as its clients read it, and what follows it. */
 const ends: Readonly<Record<keyof typeof asks, RegExp>> = {
@@ -50,6 +63,18 @@ for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof
     assert.is(await poor.reserved(), 0)
     assert.is(poor.up.open, 0)
   })
+
+test('a stream that keeps to its maximum is not cut, however many tokens its text seems to have', async () => {
+  const sentence =
+    'The establishment of international organizations remains fundamentally important for understanding. '
+  const long = sentence.repeat(10).split(/(?<= )/) // 110 tokens
+  const { chat, used } = await openGate({
+    limits: { tokens: { total: 110 + (await boundOf({ max_tokens: 110 })) } },
+    answer: metered({ words: long, input: 9, output: 110 }, { tokens: 0 }),
+  })
+  assert.match(await (await chat({ stream: true, max_tokens: 110 })).text(), 'finish_reason":"stop"')
+  assert.is(await used('tokens'), 119)
+})
 
 test('a stream is not read event by event where nothing is limited', async () => {
   const { chat } = await openGate({
