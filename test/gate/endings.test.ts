@@ -34,6 +34,33 @@ test('the client leaves before there are headers', async () => {
   assert.is((await usedOf(world)).requests, 1)
 })
 
+test('the client leaves in the midst of a stream, of which it pays what was streamed', async () => {
+  for (const end of ['hang', 'close'] as const) {
+    const world = await openGate({ limits: LIMITS, answer: () => sse(begun, end) })
+    const reader = (await world.chat(stream)).body?.getReader()
+    for (let chunk = 0; chunk < 20; chunk++) await reader?.read()
+    await reader?.cancel()
+    const { requests, tokens } = await usedOf(world)
+    assert.is(requests, 1)
+    assert.ok(tokens >= 15 && tokens < 500, `${tokens}`)
+  }
+})
+
+test('a provider that does not say what was used is taken to have used what it said', async () => {
+  const text = words.join('')
+  const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }]
+  const world = await openGate({ limits: LIMITS, answer: () => json({ id: 'c', object: 'chat.completion', choices }) })
+  assert.is((await world.chat()).status, 200)
+  const { tokens } = await usedOf(world)
+  assert.ok(tokens >= words.length, `${tokens}`)
+  const streamed = await openGate({
+    limits: LIMITS,
+    answer: () => sse([...begun, chatChunk({}, 'stop'), 'data: [DONE]\n\n']),
+  })
+  await (await streamed.chat(stream)).text()
+  assert.ok((await usedOf(streamed)).tokens >= words.length)
+})
+
 test('the client leaves after the last byte', async () => {
   const world = await openGate({ limits: LIMITS })
   const reader = (await world.chat(stream)).body?.getReader()
