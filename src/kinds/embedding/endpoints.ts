@@ -32,6 +32,7 @@ export const embeddingEndpoints: readonly KindEndpoint[] = [
     client: 'cohere',
     operation,
     loadForms,
+    messageIn: ['message'], // as Cohere has it
     words: words('Cohere', 'https://docs.cohere.com/reference/embed'),
   }),
   ...['v1beta', 'v1'].flatMap((version) => [

@@ -127,3 +127,51 @@ test('a combo goes on to the next provider when one fails', async () => {
   assert.is(response.headers.get('x-signalbox-target'), 'cohere/embed-v4.0')
   assert.equal(up.providers, ['openai', 'cohere'])
 })
+
+test('an error is read by clients of each form: of the gateway, and of a provider', async () => {
+  const { ask } = await open({ status: 400 })
+  for (const body of [
+    { model: 'nobody/m' },
+    { model: 'openai/small', input: 7, texts: 7 },
+    { model: 'openai/small' },
+  ]) {
+    const sent = { input: 'Hi', texts: ['Hi'], ...body }
+    const openai = await ask(sent)
+    assert.is(typeof openai.body.error.message, 'string')
+    const cohere = await ask(sent, '/v2/embed')
+    assert.ok(cohere.response.status >= 400)
+    assert.type(cohere.body.message, 'string')
+    const { model, ...rest } = sent
+    const google = await ask({ ...rest, content: { parts: [{ text: 'Hi' }] } }, `/v1beta/models/${model}:embedContent`)
+    assert.is(google.body.error.code, google.response.status)
+  }
+})
+
+test('a limit in US dollars holds for embeddings by the price of their input, and an unknown price is not taken for none', async () => {
+  const priced = {
+    openai: {
+      baseUrl: 'http://openai.test/v1',
+      models: [
+        { id: 'small', type: 'embedding' as const, price: { input: 1_000 } },
+        { id: 'unpriced', type: 'embedding' as const },
+      ],
+    },
+  }
+  const data = [{ object: 'embedding', index: 0, embedding: floats }]
+  const up = fakeUpstream(() =>
+    json({ object: 'list', data, model: 'm', usage: { prompt_tokens: 100, total_tokens: 100 } }),
+  )
+  const { api, post, told } = await openWorld({ fetch: up, catalog: priced, connections: ['openai'] })
+  const { key } = await api.keys.create({ name: 'k', limits: { usd: { day: 5 } } })
+  const headers = { authorization: `Bearer ${key}` }
+  const unpriced = await post('/v1/embeddings', { model: 'openai/unpriced', input: 'Hi' }, { headers })
+  assert.ok(unpriced.status >= 400, 'what costs nobody knows how much is not free')
+  const statuses: number[] = []
+  for (let times = 0; times < 60; times++)
+    statuses.push((await post('/v1/embeddings', { model: 'openai/small', input: 'Hi' }, { headers })).status)
+  assert.is(told.usages[0]?.costUsd, 0.1)
+  assert.is(statuses[0], 200)
+  assert.is(statuses.at(-1), 402)
+  const served = statuses.filter((status) => status === 200).length
+  assert.ok(served <= 50 && served > 20, `${served} were served for 5 US dollars at 0.1`)
+})
