@@ -3,7 +3,7 @@
  * copy of it, whose spans nobody would collect.
  */
 
-export type Attributes = Record<string, string | number | boolean | readonly string[]>
+export type Attributes = Record<string, string | number | boolean | string[]>
 
 /** A context; opaque here. */
 export interface OtelContext {

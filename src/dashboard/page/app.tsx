@@ -2,6 +2,7 @@ import { Component, type ComponentChildren, type ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useAction, useSignal } from './data.ts'
 import { clockTime } from './format.ts'
+import Overview from './pages/overview.tsx'
 import { linkTo, route } from './route.ts'
 import { access, checkAccess, hasToken, lostAt, messageOf, signIn, signOut } from './session.ts'
 import { texts } from './texts/frame.ts'
@@ -9,9 +10,19 @@ import { Button, Problem, TextField } from './ui/basics.tsx'
 
 type PageName = keyof typeof texts.pages
 
-/** The views, each loaded with its first use. */
-const pages: Partial<Record<PageName, () => Promise<{ default: ComponentType }>>> = {
-  targets: () => import('./pages/targets.tsx'),
+/** The views; those that are not the first are loaded late, in two parts. */
+const managing = () => import('./pages/managing.ts')
+const watching = () => import('./pages/watching.ts')
+const pages: Partial<Record<PageName, () => Promise<ComponentType>>> = {
+  '': async () => Overview,
+  keys: async () => (await managing()).keys,
+  usage: async () => (await watching()).usage,
+  requests: async () => (await watching()).requests,
+  targets: async () => (await managing()).targets,
+  combos: async () => (await managing()).combos,
+  models: async () => (await managing()).models,
+  cloud: async () => (await managing()).cloud,
+  settings: async () => (await managing()).settings,
 }
 
 export function App() {
@@ -83,8 +94,8 @@ function Late({ page }: { page: string }) {
   const begin = () => {
     error.value = undefined
     load?.().then(
-      (module) => {
-        view.value = module.default
+      (loaded) => {
+        view.value = loaded
       },
       (thrown: unknown) => {
         error.value = messageOf(thrown)

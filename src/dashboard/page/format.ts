@@ -7,6 +7,7 @@ const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFra
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const hours = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
 
 export const exactNumber = (value: number): string => numbers.format(value)
@@ -34,6 +35,7 @@ export function duration(ms: number): string {
 
 export const exactTime = (time: string | number): string => dates.format(new Date(time))
 export const dayOf = (time: string | number): string => days.format(new Date(time))
+export const hourOf = (time: string | number): string => hours.format(new Date(time))
 export const clockTime = (time: string | number): string => clock.format(new Date(time))
 
 const UNITS: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [

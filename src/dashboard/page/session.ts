@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { type Client, ClientError, createClient } from '../../client/client.ts'
+import { go, linkTo } from './route.ts'
 import { texts } from './texts/frame.ts'
 
 /** The management API of the gateway that serves this page, whatever prefix it has. */
@@ -37,7 +38,7 @@ export const credentials = (): Record<string, string> =>
 export function takeTokenFromAddress(): void {
   const found = /^#token=([^&]+)/.exec(location.hash)
   if (!found) return
-  history.replaceState(null, '', `${location.pathname}${location.search}#/`)
+  go(linkTo(''), { replace: true })
   signIn(decodeURIComponent(found[1] ?? ''))
 }
 

@@ -1,0 +1,195 @@
+import { useEffect } from 'preact/hooks'
+import { type Signal, useLoaded, useSignal } from '../data.ts'
+import { clockTime, duration, exactTime, money, shortNumber, shown } from '../format.ts'
+import { endKinds, type KeptRequest } from '../kept-request.ts'
+import { openLive } from '../live.ts'
+import { linkTo, route, setQuery } from '../route.ts'
+import { api } from '../session.ts'
+import { texts as common } from '../texts/frame.ts'
+import { texts } from '../texts/requests.ts'
+import { Await, Button, SelectField, State, Text, TextField } from '../ui/basics.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import { OneRequest } from './request.tsx'
+
+const FILTERS = ['keyId', 'groupId', 'model', 'target', 'user', 'status', 'end', 'error'] as const
+/** More rows are not held: older ones are a page away. */
+const MOST_ROWS = 2_000
+
+/** Requests as they come, and as they were. */
+export default function Requests() {
+  const { id } = route.value
+  return id === '' ? <RequestList /> : <OneRequest id={id} />
+}
+
+function RequestList() {
+  const { state, reload } = useLoaded(load)
+  const fresh = useSignal<KeptRequest[]>([])
+  const isLive = useSignal(true)
+  useLive(fresh, isLive)
+  const older = useSignal<KeptRequest[]>([])
+  const before = useSignal<string | undefined>(undefined)
+
+  return (
+    <>
+      <Filters />
+      <p class="actions">
+        <button type="button" aria-pressed={isLive.value} onClick={() => (isLive.value = !isLive.value)}>
+          {isLive.value ? `● ${texts.live}` : `○ ${texts.paused}`}
+        </button>
+        <span class="hint" role="status">
+          {fresh.value.length > 0 ? texts.fresh(fresh.value.length) : texts.liveHint}
+        </span>
+      </p>
+      <Await of={state.value} onRetry={reload}>
+        {({ requests, next, names }) => {
+          const seen = new Set<string>()
+          const rows = [...fresh.value.filter(meets), ...requests, ...older.value].filter(
+            ({ id }) => !seen.has(id) && seen.add(id),
+          )
+          const following = before.value ?? next
+          return (
+            <>
+              <Table
+                caption={common.pages.requests}
+                columns={columnsOf(names)}
+                rows={rows.slice(0, MOST_ROWS)}
+                keyOf={(request) => request.id}
+                empty={texts.nothing}
+              />
+              {following !== undefined && (
+                <Button
+                  onClick={async () => {
+                    const page = await api.value.usage.requests({ ...filterOf(), before: following })
+                    older.value = [...older.value, ...page.requests]
+                    before.value = page.before ?? ''
+                  }}
+                >
+                  {texts.older}
+                </Button>
+              )}
+            </>
+          )
+        }}
+      </Await>
+    </>
+  )
+}
+
+async function load() {
+  const [{ requests, before: next }, { keys }] = await Promise.all([
+    api.value.usage.requests(filterOf()),
+    api.value.keys.list(),
+  ])
+  return { requests, next, names: new Map(keys.map(({ id, name }) => [id, name])) }
+}
+
+function filterOf() {
+  const { query } = route.value
+  const given = FILTERS.flatMap((name) => {
+    const value = query.get(name) ?? ''
+    return value === '' ? [] : [[name, name === 'status' ? Number(value) : value] as const]
+  })
+  return Object.fromEntries(given)
+}
+
+/** Does a request that has just ended meet the filter? */
+function meets(request: KeptRequest): boolean {
+  return Object.entries(filterOf()).every(([name, value]) => {
+    if (name === 'target') return request.attempts.some(({ provider, model }) => `${provider}/${model}` === value)
+    return Reflect.get(request, name) === value
+  })
+}
+
+/** Collects requests that end while the page is visible. */
+function useLive(fresh: Signal<KeptRequest[]>, isLive: Signal<boolean>): void {
+  useEffect(() => {
+    if (!isLive.value) return undefined
+    return openLive((ended) => {
+      fresh.value = [...ended, ...fresh.value].slice(0, MOST_ROWS)
+    })
+  }, [isLive.value])
+}
+
+function Filters() {
+  const { query } = route.value
+  const text = (name: (typeof FILTERS)[number]) => (
+    <TextField
+      key={name}
+      label={texts.filters[name]}
+      value={query.get(name) ?? ''}
+      onInput={(value) => setQuery({ [name]: value })}
+    />
+  )
+  return (
+    <div class="tools">
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const id = new FormData(event.currentTarget).get('id')
+          if (typeof id === 'string' && id.trim() !== '') location.hash = linkTo('requests', id.trim())
+        }}
+      >
+        <label class="field">
+          {texts.filters.id}
+          <input name="id" type="search" autocomplete="off" />
+        </label>
+      </form>
+      {text('keyId')}
+      {text('model')}
+      {text('target')}
+      {text('status')}
+      <SelectField
+        label={texts.filters.end}
+        value={query.get('end') ?? ''}
+        options={[['', texts.any], ...Object.entries(texts.ends)]}
+        onChange={(end) => setQuery({ end })}
+      />
+      {text('error')}
+    </div>
+  )
+}
+
+const columnsOf = (names: ReadonlyMap<string, string>): Column<KeptRequest>[] => [
+  {
+    name: texts.columns.time,
+    cell: ({ id, time }) => (
+      <a href={linkTo('requests', id)} title={`${exactTime(time)} ${id}`}>
+        {clockTime(time)}
+      </a>
+    ),
+  },
+  {
+    name: texts.columns.key,
+    cell: ({ keyId }) => <Text of={keyId === undefined ? texts.noKey : (names.get(keyId) ?? keyId)} />,
+  },
+  { name: texts.columns.asked, cell: ({ model = '' }) => <Text of={model} /> },
+  { name: texts.columns.target, cell: ({ target }) => <Text of={target && `${target.provider}/${target.model}`} /> },
+  { name: texts.columns.status, isNumber: true, cell: ({ status }) => status },
+  {
+    name: texts.columns.end,
+    cell: ({ end, error, reason }) => (
+      <span title={reason === undefined ? '' : shown(reason)}>
+        <State kind={endKinds[end]}>{texts.ends[end]}</State> <Text of={error?.toLowerCase()} />
+      </span>
+    ),
+  },
+  { name: texts.columns.attempts, isNumber: true, cell: ({ attempts }) => attempts.length },
+  {
+    name: texts.columns.duration,
+    isNumber: true,
+    by: ({ durationMs }) => durationMs,
+    cell: ({ durationMs }) => duration(durationMs),
+  },
+  {
+    name: texts.columns.tokens,
+    isNumber: true,
+    cell: ({ tokens }) => (tokens ? `${shortNumber(tokens.input)} → ${shortNumber(tokens.output)}` : ''),
+  },
+  {
+    name: texts.columns.cost,
+    isNumber: true,
+    by: ({ costUsd = 0 }) => costUsd,
+    cell: ({ costUsd }) => (costUsd === undefined ? '' : money(costUsd)),
+  },
+]

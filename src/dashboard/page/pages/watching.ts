@@ -1,0 +1,3 @@
+/* The views in which something is watched, loaded together. */
+export { default as requests } from './requests.tsx'
+export { default as usage } from './usage.tsx'

@@ -1,0 +1,77 @@
+import type { Strategy } from '../../../types/combo.ts'
+
+/** What each strategy does. */
+const strategies: Record<Strategy, string> = {
+  fallback: 'in their order: the next one when one fails',
+  'round-robin': 'in turn',
+  weighted: 'by chance, by their weights',
+  random: 'by chance, all alike',
+  'least-latency': 'the quickest first',
+  'least-cost': 'the cheapest first',
+  'least-busy': 'the one with the fewest requests under way first',
+  sticky: 'the same one for the same session',
+  conditional: 'the first whose condition holds',
+}
+
+/** The texts of the view of combos and aliases. */
+export const texts = {
+  strategies,
+  new: 'New combo',
+  empty: 'There is no combo. A combo is one name for several models, with a strategy among them.',
+  combos: 'Combos',
+  aliases: 'Aliases',
+  noAliases: 'There is no alias. An alias is another name for a model or a combo.',
+  columns: {
+    name: 'Name',
+    strategy: 'Strategy',
+    models: 'Models',
+    kind: 'Kind',
+    alias: 'Alias',
+    model: 'Stands for',
+    actions: 'Actions',
+  },
+  form: {
+    title: (name: string) => `The combo "${name}"`,
+    name: 'Name',
+    kind: 'Kind',
+    strategy: 'Strategy',
+    models: 'Models',
+    model: 'Model',
+    weight: 'Weight',
+    when: 'When',
+    whenHint: 'As JSON, such as {"tools": true} or {"bytes": {"max": 8000}}. Empty: always.',
+    whenWrong: 'This is not a JSON object.',
+    add: 'Add a model',
+    move: (model: string) => `Move ${model}: Alt and the arrow keys, or drag`,
+    moved: (model: string, place: number, all: number) => `${model} is now ${place} of ${all}.`,
+    hedge: 'Ask a second one when the first is slow',
+    attempts: 'Attempts at most',
+    stickyLimit: 'Requests in a row',
+  },
+  alias: { add: 'Add an alias', name: 'Alias', model: 'Stands for' },
+  explain: {
+    title: 'Where would a request go?',
+    hint: 'Nothing is sent to a provider, and no turn moves.',
+    model: 'Model',
+    path: 'Path',
+    body: 'Body, as JSON; it may stay empty',
+    key: 'As the key',
+    operator: 'none',
+    button: 'Explain',
+    columns: { place: 'Use', target: 'Target', why: 'Why', via: 'By way of' },
+    uses: {
+      first: 'first',
+      next: 'next',
+      beyond: 'beyond the attempts',
+      'last-resort': 'last resort',
+      skipped: 'skipped',
+    },
+    leftOut: 'Left out',
+    nothing: 'It leads nowhere.',
+    error: (status: number, message: string) => `The client would get ${status}: ${message}`,
+  },
+  remove: {
+    title: (name: string) => `Delete the combo "${name}"?`,
+    text: 'Requests for this name are a 404 from then on.',
+  },
+} as const

@@ -1,0 +1,30 @@
+/** The texts of the overview. */
+export const texts = {
+  first: {
+    title: 'Three steps to a first answer',
+    connect: 'Connect a provider',
+    key: 'Make a key for a client',
+    ask: 'Ask in the playground',
+    done: 'done',
+    skip: 'Skip this',
+  },
+  figures: {
+    requests: 'requests in 24 hours',
+    failed: 'failed or refused',
+    cost: 'spent in 24 hours',
+    tokens: 'tokens in / out',
+    firstWord: 'until the first word, in the middle',
+  },
+  chart: 'Requests by hour',
+  answered: 'answered',
+  failedPart: 'failed or refused',
+  ill: 'What is ill',
+  well: 'All targets are well.',
+  attention: 'What needs attention',
+  nothing: 'Nothing.',
+  unpriced: (count: number) => `${count.toLocaleString()} calls in 24 hours went to models whose price is not known.`,
+  damaged: (count: number) => `${count.toLocaleString()} records of the storage are damaged.`,
+  open: 'No key is required of clients.',
+  mirror: (why: string) => `The mirror at the cloud is behind: ${why}`,
+  latest: 'The latest requests that failed',
+} as const
