@@ -162,23 +162,22 @@ export function decide(asked: HoldRequest, view: AccountView): Decision {
   const wanted = withOutput(fixed, output, outputTokens ?? 0)
 
   let refusal: LimitRefusal | undefined
-  let blocked: LimitRefusal | undefined
+  let isBlocked = true
   rules.forEach((rule, at) => {
     const tally = tallies[at]
     if (!tally || !counts(rule)) return
     const amount = wanted[rule.unit]
     const free = rule.most - goneOf(tally)
     if (amount === 0 || amount <= free) return
+    if (amount > free + tally.pending) isBlocked = false
     const found: LimitRefusal = {
       kind: 'refused',
       why: whyNot(rule, tally, amount),
       limit: stateOf(asked.name, rule, tally, minute),
     }
-    if (amount > free + tally.pending) refusal = refusal ? harder(refusal, found) : found
-    else blocked = blocked ? harder(blocked, found) : found
+    refusal = refusal ? harder(refusal, found) : found
   })
-  if (refusal) return refusal
-  if (blocked) return { kind: 'blocked', refusal: blocked }
+  if (refusal) return isBlocked ? { kind: 'blocked', refusal } : refusal
 
   const states = rules.map((rule, at) => {
     const tally = tallies[at]

@@ -14,6 +14,7 @@ import { whole } from '../types/records/shapes.ts'
 import type { ApiKey, Clock } from '../types.ts'
 import { GROUPS_TURN } from './groups.ts'
 import { closed, invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
+import { type HintedKey, hinted, type KeysQuery, type KeyView, keyViews, pageOfKeys } from './key-listing.ts'
 import type { LimitOperations } from './limits.ts'
 import { findRecord, isSameJson, newEdit, present, shownFields, timestamp, withChange } from './records.ts'
 import { givenSchema, inputSchema } from './schemas.ts'
@@ -23,8 +24,13 @@ import { limitWarnings, type Warned, withWarnings } from './warnings.ts'
 export interface KeyOperations<Input = never> {
   /** The limits that hold for a key, as they stand. */
   limits: LimitOperations<Input>
+  /** In the order of their creation. `after` of the next page, if there is one. */
   list(): Promise<{ keys: ShownKey[] }>
+  list(query: KeysQuery & Required<KeyView>): Promise<{ keys: HintedKey[]; after?: string }>
+  list(query: KeysQuery | Input): Promise<{ keys: (ShownKey | HintedKey)[]; after?: string }>
   get(id: string): Promise<{ key: ShownKey }>
+  get(id: string, view: Required<KeyView>): Promise<{ key: HintedKey }>
+  get(id: string, view: KeyView | Input): Promise<{ key: ShownKey | HintedKey }>
   /**
    * Resolves to the value of the key as `key`. `name` must not be blank. `warnings` of this and the other changes: what keeps its limits from
    * being exact.
@@ -73,6 +79,7 @@ export function createdKey({ key, isActive, error, ...rest }: ShownKey): Created
 const MAX_GRACE_MS = 30 * 24 * 60 * 60 * 1_000
 
 export const keyInputs = {
+  ...keyViews,
   create: inputSchema(keyFields, 'create'),
   update: inputSchema(keyFields, 'update'),
   put: inputSchema(keyFields, 'put'),
@@ -112,15 +119,29 @@ export function createKeyOperations(deps: {
     })
   }
 
-  async function list() {
+  function list(): Promise<{ keys: ShownKey[] }>
+  function list(query: KeysQuery & Required<KeyView>): Promise<{ keys: HintedKey[]; after?: string }>
+  function list(query: unknown): Promise<{ keys: (ShownKey | HintedKey)[]; after?: string }>
+  async function list(query: unknown = {}) {
+    const { values, ...asked } = parseInput(keyInputs.list, query)
     const entries = [...(await store.keys.entries())] // changes are made to the list itself
-    const keys: ShownKey[] = []
-    for (let at = 0; at < entries.length; at += BATCH) {
-      const batch = entries.slice(at, at + BATCH)
-      keys.push(...(await Promise.all(batch.map(({ id, record }) => shown({ digest: id, record })))))
+    const { page, ...next } = await pageOfKeys(entries, asked, turnEnd)
+    const keys: (ShownKey | HintedKey)[] = []
+    for (let at = 0; at < page.length; at += BATCH) {
+      const batch = await Promise.all(page.slice(at, at + BATCH).map(({ id, record }) => shown({ digest: id, record })))
+      keys.push(...(values === 'none' ? batch.map(hinted) : batch))
       await turnEnd()
     }
-    return { keys }
+    return { keys, ...next }
+  }
+
+  function get(id: string): Promise<{ key: ShownKey }>
+  function get(id: string, view: Required<KeyView>): Promise<{ key: HintedKey }>
+  function get(id: string, view: unknown): Promise<{ key: ShownKey | HintedKey }>
+  async function get(id: string, view: unknown = {}) {
+    const { values } = parseInput(keyInputs.get, view)
+    const key = await shown(await find(id))
+    return { key: values === 'none' ? hinted(key) : key }
   }
 
   /**
@@ -212,8 +233,7 @@ export function createKeyOperations(deps: {
 
   return {
     list,
-
-    get: async (id) => ({ key: await shown(await find(id)) }),
+    get,
 
     async create(input) {
       const key = mintClientKey()

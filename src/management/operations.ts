@@ -120,6 +120,8 @@ export type PerInput<Resource, Value> = Resource extends Call
 export const operations = {
   keys: {
     ...recordRows('/api/keys', 'key'),
+    list: { method: 'GET', path: '/api/keys', failure: 'fetch keys', hasQuery: true },
+    get: { method: 'GET', path: '/api/keys/:id', failure: 'fetch key', hasQuery: true },
     rotate: { method: 'POST', path: '/api/keys/:id/rotate', failure: 'rotate key', isBodyOptional: true },
     limits: limitRows('/api/keys/:id/limits'),
   },

@@ -45,8 +45,10 @@ const warnings = { warnings: v.exactOptional(texts) }
 
 const apiKey = shownSchema(keyFields, { error: v.exactOptional(text) })
 const { isActive: _, ...createdFields } = keyFields
+const { key: __, ...unvaluedFields } = keyFields
+const hintedApiKey = shownSchema(unvaluedFields, { hint: text, error: v.exactOptional(text) })
+const listedApiKey = v.union([apiKey, hintedApiKey])
 const newApiKey = shownSchema(createdFields, warnings)
-const oneApiKey = v.object({ key: apiKey })
 const changedApiKey = v.object({ key: apiKey, ...warnings })
 
 const limitState = v.object({
@@ -208,9 +210,9 @@ const openapi = v.object({
 
 const table = {
   keys: {
-    list: v.object({ keys: v.array(apiKey) }),
+    list: v.object({ keys: v.array(listedApiKey), after: v.exactOptional(text) }),
     create: newApiKey,
-    get: oneApiKey,
+    get: v.object({ key: listedApiKey }),
     update: changedApiKey,
     delete: success,
     put: changedApiKey,
@@ -284,6 +286,7 @@ export const outputs = table satisfies OutputsOf<Management, typeof table>
 /** The schemas that clients know by a name of their own. */
 export const namedOutputs = {
   ApiKey: apiKey,
+  HintedApiKey: hintedApiKey,
   NewApiKey: newApiKey,
   KeyGroup: keyGroup,
   LimitState: limitState,

@@ -253,3 +253,19 @@ test('a command says that /v1 is not part of the address', async ({ url }) => {
   assert.is(code, 1)
   assert.is(err, 'There is no gateway here that has what this command asks for. The address goes without /v1 here.\n')
 })
+
+test('a command lists keys by a part of their name, in pages, and without their values', async ({ url, door }) => {
+  for (const name of ['app one', 'other', 'app two']) await door.gateway.api.keys.create({ name })
+  const listed = await runHere(url, ['keys', 'list', '--search', 'APP', '--limit', '1', '--values', 'none'])
+  assert.match(listed.out, /app one .*sbx_..…../)
+  assert.not.match(listed.out, /other|app two/)
+  const [, after = ''] = /There are more: --after (\S+)/.exec(listed.out) ?? []
+  const next = await runHere(url, ['keys', 'list', '--search', 'app', '--after', after, '--values', 'none', '--json'])
+  const { keys } = JSON.parse(next.out)
+  assert.equal(
+    keys.map(({ name, key }: { name: string; key?: string }) => [name, key]),
+    [['app two', undefined]],
+  )
+  const none = await runHere(url, ['keys', '--search', 'nothing'])
+  assert.is(none.out, 'There are no such keys.\n')
+})

@@ -1,6 +1,7 @@
 import type { Client } from '../../client/client.ts'
 import type { ShownConnection } from '../../management/connections.ts'
 import type { ShownGroup } from '../../management/groups.ts'
+import type { HintedKey } from '../../management/key-listing.ts'
 import type { ShownKey } from '../../management/keys.ts'
 import type { Warned } from '../../management/warnings.ts'
 import { comboFields } from '../../types/records/combos.ts'
@@ -28,7 +29,7 @@ import {
   printed,
   printedList,
 } from './command.ts'
-import { type Field, memberOptions, number, optionsThrough, withData } from './fields.ts'
+import { type Field, memberOptions, number, optionsThrough, text, withData } from './fields.ts'
 import { limitActions, limitsOf } from './limit-actions.ts'
 import { type Column, columnsOf } from './text-table.ts'
 
@@ -113,13 +114,21 @@ const ending = (key: string) => `…${key.slice(-4)}`
 
 const keyOptions = memberOptions(keyFields, keyCommandWords)
 
+/** A key with or without its value. */
+type ListedKey = Partial<Pick<ShownKey, 'key'>> & Omit<ShownKey, 'key'> & Partial<Pick<HintedKey, 'hint'>>
+
+const keyColumns: readonly Column<ListedKey>[] = [
+  ...columnsOf<ListedKey>(keyCommandWords, {
+    isActive: stateOf,
+    key: ({ key, hint }) => hint ?? (key && ending(key)),
+  }),
+  ['PROBLEM', ({ error }) => error],
+]
+
 const keyRecords = recordCommand<ShownKey>({
   help: 'The API keys of clients',
   noun: 'key',
-  columns: [
-    ...columnsOf<ShownKey>(keyCommandWords, { isActive: stateOf, key: ({ key }) => key && ending(key) }),
-    ['PROBLEM', ({ error }) => error],
-  ],
+  columns: keyColumns,
   words: ['[name]'],
   inputOf: ([given]) => (given === undefined ? {} : { name: given }),
   create: optionsThrough('create', keyFields, keyOptions),
@@ -146,6 +155,23 @@ export const keys = {
   ...keyRecords,
   actions: {
     ...keyRecords.actions,
+    list: {
+      ...keyRecords.actions.list,
+      fields: {
+        search: text('q', 'app', 'Only those that have this text in their name or their id'),
+        limit: number('limit', 'limit', 'The most keys to print, 1 to 1000; default all'),
+        after: text('after', '<cursor>', 'Goes on after the page that named it'),
+        values: text('values', 'none', '"none": no value is asked for, so that --json prints none either'),
+      },
+      async run(call) {
+        if (Object.keys(call.input).length === 0) return keyRecords.actions.list.run(call)
+        const body = await call.api.keys.list(call.input)
+        const shown = printedList(body, { columns: keyColumns, all: body.keys, none: 'There are no such keys.' })
+        return body.after === undefined
+          ? shown
+          : { ...shown, text: `${shown.text}There are more: --after ${body.after}\n` }
+      },
+    },
     rotate: {
       help: 'Gives a key another value, and prints it',
       words: ['<key>'],

@@ -36,7 +36,10 @@ const limitWords = (resource: string, whose: string, which: string): Record<stri
 
 /** What each served operation does, by its name in `gateway.api`; for several operations on one route, what they have in common. */
 export const operationWords: Readonly<Record<string, Words>> = {
-  'keys.list': words('List the API keys', 'In the order of their creation, each with its value.'),
+  'keys.list': words(
+    'List the API keys',
+    'In the order of their creation, each with its value, or with `values=none` with a `hint`. There are more while the answer has `after`.',
+  ),
   'keys.create': words('Create an API key', 'The answer has the value of the key as `key`.'),
   'keys.put': words('Create or change an API key', `${PUT} \`key\` is a value of your own.`),
   'keys.get': words('Get an API key'),
@@ -162,8 +165,11 @@ export const queryWords: Readonly<Record<string, string>> = {
   end: 'How the request ended.',
   error: "The code of the gateway's error, such as `KEY_PAUSED`.",
   endpoint: 'The path of the endpoint, such as `/v1/messages`.',
-  limit: 'The most requests of a page; default 100.',
+  limit: 'The most entries of a page, at most 1,000. Default: of requests 100, of keys all.',
   before: 'The `before` of the page before.',
+  after: 'The `after` of the page before.',
+  q: 'Only keys that have this text in their name or their id, in upper or lower case.',
+  values: '`none`: each key has a `hint` in place of its value.',
   format: 'What the answer is sent as; default: by `Accept`, otherwise `json`.',
 }
 

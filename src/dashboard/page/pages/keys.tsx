@@ -12,7 +12,7 @@ import { given, OwnerForm } from './owner-form.tsx'
 
 type ListedKey = Awaited<ReturnType<typeof api.value.keys.list>>['keys'][number]
 /** A key without its value, which this page holds only while a dialog shows a new one. */
-export type PlainKey = Omit<ListedKey, 'key'>
+export type PlainKey = Exclude<ListedKey, { key: string }>
 export type Group = Awaited<ReturnType<typeof api.value.groups.list>>['groups'][number]
 
 /** What is open above the page. */
@@ -85,8 +85,8 @@ export default function Keys() {
 }
 
 async function load(): Promise<{ keys: PlainKey[]; groups: Group[] }> {
-  const [{ keys }, { groups }] = await Promise.all([api.value.keys.list(), api.value.groups.list()])
-  return { keys: keys.map(({ key: _, ...rest }) => rest), groups }
+  const [{ keys }, { groups }] = await Promise.all([api.value.keys.list({ values: 'none' }), api.value.groups.list()])
+  return { keys, groups }
 }
 
 function Filters({ groups, onNew }: { groups: readonly Group[]; onNew: () => void }) {

@@ -40,7 +40,7 @@ async function load() {
       usage.requests({ limit: 100 }),
       health.list(),
       connections.list(),
-      keys.list(),
+      keys.list({ values: 'none' }),
       settings.get(),
       cloud.get(),
     ])

@@ -13,7 +13,7 @@ export function OneRequest({ id }: { id: string }) {
   const { state, reload } = useLoaded(async () => {
     const [{ request }, { keys }, { groups }] = await Promise.all([
       api.value.usage.request(id),
-      api.value.keys.list(),
+      api.value.keys.list({ values: 'none' }),
       api.value.groups.list(),
     ])
     return { request, names: new Map([...keys, ...groups].map((one) => [one.id, one.name])) }

@@ -78,7 +78,7 @@ function RequestList() {
 async function load() {
   const [{ requests, before: next }, { keys }] = await Promise.all([
     api.value.usage.requests(filterOf()),
-    api.value.keys.list(),
+    api.value.keys.list({ values: 'none' }),
   ])
   return { requests, next, names: new Map(keys.map(({ id, name }) => [id, name])) }
 }

@@ -1,0 +1,85 @@
+import * as v from 'valibot'
+import type { StoredEntry } from '../store/stored-records.ts'
+import { choiceOf, closed, fields } from './input.ts'
+import type { ShownKey } from './keys.ts'
+
+/** How keys are shown. */
+export interface KeyView {
+  /** `none`: each with a `hint` in place of its value. Default: with its value. */
+  values?: 'none'
+}
+
+/** Which keys to list, and how; default: all. */
+export interface KeysQuery extends KeyView {
+  /** The most keys of a page, 1 to 1,000; default: all. */
+  limit?: number
+  /** The `after` of the page before. */
+  after?: string
+  /** Only keys that have this text in their name or their id, in upper or lower case. */
+  q?: string
+}
+
+/** A key without its value. */
+export interface HintedKey extends Omit<ShownKey, 'key'> {
+  /** The first six and the last two characters of the value, such as `sbx_ab…9f`; empty where that cannot be read. */
+  hint: string
+}
+
+const MAX_PAGE = 1_000
+const LIMIT = `must be a whole number from 1 to ${MAX_PAGE}`
+const CURSOR = /^-?\d{1,20}(?:\.\d{1,20})?:/
+
+const values = v.exactOptional(choiceOf(['none']))
+
+export const keyViews = {
+  list: closed({
+    values,
+    limit: v.exactOptional(
+      v.pipe(v.number(LIMIT), v.integer(LIMIT), v.minValue(1, LIMIT), v.maxValue(MAX_PAGE, LIMIT)),
+    ),
+    after: v.exactOptional(v.pipe(fields.text, v.regex(CURSOR, 'must be the "after" of a page'))),
+    q: v.exactOptional(v.pipe(fields.text, v.maxLength(1_000, 'must not be longer than 1000 characters'))),
+  }),
+  get: closed({ values }),
+}
+
+/** The key without its value. */
+export function hinted({ key, ...others }: ShownKey): HintedKey {
+  return { ...others, hint: key === '' ? '' : `${key.slice(0, 6)}…${key.slice(-2)}` }
+}
+
+/** How many keys are looked at before requests get their turn; it takes a fraction of a millisecond. */
+const BATCH = 1_000
+
+/** A page of the keys that are meant, and the `after` of the next one, if there is one. */
+export async function pageOfKeys<T extends { id: string; name: string }>(
+  entries: ReadonlyArray<StoredEntry<T>>,
+  { q = '', after, limit = Number.POSITIVE_INFINITY }: KeysQuery,
+  turnEnd: () => Promise<void>,
+): Promise<{ page: StoredEntry<T>[]; after?: string }> {
+  const wanted = q.toLowerCase()
+  const page: StoredEntry<T>[] = []
+  for (let at = after === undefined ? 0 : placeAfter(entries, after); at < entries.length; at++) {
+    const entry = entries[at]
+    if (!entry) break
+    const { id, name } = entry.record
+    if (name.toLowerCase().includes(wanted) || id.toLowerCase().includes(wanted)) {
+      const last = page.at(-1)
+      if (last && page.length >= limit) return { page, after: `${last.order}:${last.record.id}` }
+      page.push(entry)
+    }
+    if (at % BATCH === BATCH - 1) await turnEnd()
+  }
+  return { page }
+}
+
+/** Where the keys after a page begin, also when its last one was deleted meanwhile. */
+function placeAfter(entries: ReadonlyArray<StoredEntry<{ id: string }>>, after: string): number {
+  const colon = after.indexOf(':')
+  const order = Number(after.slice(0, colon))
+  const id = after.slice(colon + 1)
+  const last = entries.findIndex((entry) => entry.record.id === id)
+  if (last >= 0) return last + 1
+  const next = entries.findIndex((entry) => entry.order > order)
+  return next >= 0 ? next : entries.length
+}

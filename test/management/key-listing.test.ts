@@ -1,0 +1,76 @@
+import { assert, suite } from '../support/suite.ts'
+import { openDoor } from './door.ts'
+
+const test = suite('the listing of keys')
+
+interface Page {
+  keys: { id: string; name: string; key?: string; hint?: string }[]
+  after?: string
+}
+
+async function withKeys(names: readonly string[]) {
+  const door = openDoor()
+  for (const name of names) await door.gateway.api.keys.create({ name })
+  const list = async (query: string) => (await door.expect(200, 'GET', `/api/keys${query}`)) as unknown as Page
+  return { ...door, list }
+}
+
+const namesOf = ({ keys }: Page) => keys.map(({ name }) => name)
+
+test('has the values of keys where nothing else is asked for, and nothing beside the keys', async () => {
+  const { list, gateway } = await withKeys(['one'])
+  const body = await list('')
+  assert.equal(body, await gateway.api.keys.list())
+  assert.equal(Object.keys(body), ['keys'])
+  assert.match(body.keys[0]?.key ?? '', /^sbx_/)
+  assert.is(body.keys[0]?.hint, undefined)
+})
+
+test('shows the beginnings and the ends of values with values=none, of one key too', async () => {
+  const { list, expect, gateway } = await withKeys(['one', 'two'])
+  const whole = (await gateway.api.keys.list()).keys
+  const { keys } = await list('?values=none')
+  const hint = (key: string) => `${key.slice(0, 6)}…${key.slice(-2)}`
+  assert.equal(
+    keys,
+    whole.map(({ key, ...others }) => ({ ...others, hint: hint(key) })),
+  )
+  const one = await expect(200, 'GET', `/api/keys/${keys[0]?.id}?values=none`)
+  assert.equal(one, { key: keys[0] })
+  assert.equal(await gateway.api.keys.get(keys[0]?.id ?? '', { values: 'none' }), { key: keys[0] })
+})
+
+test('comes in pages, which go on where a key was deleted meanwhile', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e']
+  const { list, gateway } = await withKeys(names)
+  const first = await list('?limit=2&values=none')
+  assert.equal(namesOf(first), ['a', 'b'])
+  const { after = '', keys } = first
+  assert.equal(namesOf(await list(`?limit=2&after=${encodeURIComponent(after)}`)), ['c', 'd'])
+  await gateway.api.keys.delete(keys[1]?.id ?? '')
+  const second = await list(`?limit=3&after=${encodeURIComponent(after)}`)
+  assert.equal(namesOf(second), ['c', 'd', 'e'])
+  assert.is(second.after, undefined)
+  assert.equal(namesOf(await list(`?after=${encodeURIComponent('99:gone')}`)), [])
+})
+
+test('finds keys by a part of their name or id, in pages too', async () => {
+  const { list } = await withKeys(['Team A', 'team b', 'other', 'my TEAM'])
+  assert.equal(namesOf(await list('?q=team')), ['Team A', 'team b', 'my TEAM'])
+  const { after = '', ...first } = await list('?q=team&limit=2')
+  assert.equal(namesOf(first), ['Team A', 'team b'])
+  assert.equal(namesOf(await list(`?q=team&limit=2&after=${encodeURIComponent(after)}`)), ['my TEAM'])
+  const all = await list('')
+  assert.equal(namesOf(await list(`?q=${all.keys[2]?.id.toUpperCase()}`)), ['other'])
+  assert.equal(namesOf(await list('?q=12345678901234567890')), [])
+})
+
+test('refuses what it does not know, and names it', async () => {
+  const { list: _, refuses } = await withKeys([])
+  await refuses(400, '"values" must be one of "none"', ['GET', '/api/keys?values=all'])
+  await refuses(400, '"limit" must be a whole number from 1 to 1000', ['GET', '/api/keys?limit=0'])
+  await refuses(400, '"after" must be the "after" of a page', ['GET', '/api/keys?after=x'])
+  await refuses(400, '"q" must be given once.', ['GET', '/api/keys?q=a&q=b'])
+  await refuses(400, 'Unknown field "value". Did you mean "values"?', ['GET', '/api/keys?value=none'])
+  await refuses(400, 'Unknown field "limit". Known: "values".', ['GET', '/api/keys/x?limit=1'])
+})
