@@ -30,6 +30,7 @@ const ways: Record<string, [path: string, body: object]> = {
   'many answers without a maximum': ['/v1/chat/completions', { ...chat, n: 5 }],
   'half an answer more': ['/v1/chat/completions', { ...chat, max_tokens: 3_000, n: 2.5 }],
   'a negative number of answers': ['/v1/chat/completions', { ...chat, max_tokens: 3_000, n: -5 }],
+  'the best of many chats': ['/v1/chat/completions', { ...chat, max_tokens: 2_000, best_of: 9 }],
   'the best of many completions': ['/v1/completions', { model: 'one/m', prompt: 'Hi', max_tokens: 2_000, best_of: 9 }],
   'many prompts': ['/v1/completions', { model: 'one/m', prompt: Array(20).fill('Hi'), max_tokens: 1_000 }],
   'a prompt of numbers': ['/v1/completions', { model: 'one/m', prompt: Array(50).fill(7), max_tokens: 3_000 }],

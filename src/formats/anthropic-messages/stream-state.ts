@@ -4,16 +4,20 @@ import type { SseEvent } from '../../lib/sse.ts'
 import { AnswerStarts, BEGUN_ANEW } from '../answer-starts.ts'
 import type { TokenUsage } from '../canonical/answer.ts'
 import { reportedCost } from '../canonical/reported-cost.ts'
-import { tokenCount } from '../canonical/values.ts'
+import { hasTokenCount, tokenCount } from '../canonical/values.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { newStreamProgress, type StreamState } from '../format.ts'
 
 /** An event that clients of the format ignore. */
 export const KEEP_ALIVE = 'event: ping\ndata: {"type": "ping"}\n\n'
 
-/** Parses Anthropic's `usage`. Its three input counts are separate; the canonical input count includes the cached tokens. */
+/** Parses Anthropic's `usage`; `undefined` where it says nothing. Its three input counts are separate; the canonical input count includes the cached tokens. */
 export function messageUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
+  const cost = reportedCost(usage)
+  const { input_tokens, output_tokens, cache_read_input_tokens } = usage
+  if (cost.costUsd === undefined && !hasTokenCount(input_tokens, output_tokens, cache_read_input_tokens))
+    return undefined
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
   const cacheReadTokens = tokenCount(usage.cache_read_input_tokens)
   const cacheWriteTokens = tokenCount(usage.cache_creation_input_tokens)
@@ -26,7 +30,7 @@ export function messageUsage(usage: unknown): TokenUsage | undefined {
     cacheWriteTokens,
     reasoningTokens: tokenCount(details.thinking_tokens),
     ...(cacheWrite1hTokens > 0 && { cacheWrite1hTokens }),
-    ...reportedCost(usage),
+    ...cost,
   }
 }
 

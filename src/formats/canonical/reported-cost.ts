@@ -6,7 +6,8 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
  */
 export function reportedCost(usage: JsonObject): { costUsd?: number } {
   const { cost, cost_in_usd_ticks: ticks, estimated_cost: estimated, is_byok: isOwnKey, cost_details: details } = usage
-  if (isAmount(ticks)) return { costUsd: ticks / TICKS_PER_USD }
+  const ofTicks = typeof ticks === 'number' ? ticks / TICKS_PER_USD : undefined
+  if (isAmount(ofTicks)) return { costUsd: ofTicks }
   if (isObject(cost)) {
     const { total_cost: total, currency = 'USD' } = cost
     return isAmount(total) && currency === 'USD' ? { costUsd: total } : {}
@@ -18,4 +19,7 @@ export function reportedCost(usage: JsonObject): { costUsd?: number } {
 
 const TICKS_PER_USD = 10_000_000_000
 
-const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0 && Number.isFinite(value)
+/** In US dollars: what no call costs; a provider that reports more has made a mistake. */
+const TOO_MUCH = 1_000_000
+
+const isAmount = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value < TOO_MUCH

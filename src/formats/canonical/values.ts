@@ -20,5 +20,10 @@ export const textOrEmpty = (value: unknown): string => (typeof value === 'string
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
-/** A provider's token count; 0 if the value is not a positive number. */
-export const tokenCount = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0)
+/** A provider's token count, at most the largest safe integer; 0 if the value is not a positive number. */
+export const tokenCount = (value: unknown): number =>
+  typeof value === 'number' && value > 0 ? Math.min(value, Number.MAX_SAFE_INTEGER) : 0
+
+/** Is one of the values a count? Some providers report usage without any that can be read. */
+export const hasTokenCount = (...values: readonly unknown[]): boolean =>
+  values.some((value) => typeof value === 'number' && value >= 0)

@@ -60,6 +60,9 @@ const answers: AnswerReader = {
 /** What providers refuse without a stream, and how they are asked for its usage. */
 const streaming = { streamMember: 'stream_options', usageRequest: chatUsageRequest }
 
+/** How many answers are made: some servers make `best_of` and send the best `n`, of chats, too. */
+const mostAnswers = ({ n, best_of: best }: JsonObject) => Math.max(answersIn(n), answersIn(best))
+
 /** OpenAI Chat Completions. */
 export const openaiChat: Format = {
   name: 'openai-chat',
@@ -69,13 +72,13 @@ export const openaiChat: Format = {
     fixedEndpoint('openai-chat', '/chat/completions', {
       ...streaming,
       outputLimit: outputLimitIn('max_completion_tokens', 'max_tokens'),
-      bound: { answers: ({ n }) => answersIn(n) },
+      bound: { answers: mostAnswers },
     }),
     fixedEndpoint('openai-chat', '/completions', {
       ...streaming,
       operation: operations.complete,
       outputLimit: outputLimitIn('max_tokens'),
-      bound: { answers: ({ n, best_of: best, prompt }) => Math.max(answersIn(n), answersIn(best)) * promptsIn(prompt) },
+      bound: { answers: (body) => mostAnswers(body) * promptsIn(body.prompt) },
     }),
   ],
   clientSigns: { headers: [] },

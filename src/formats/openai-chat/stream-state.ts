@@ -2,16 +2,19 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { TokenUsage } from '../canonical/answer.ts'
 import { reportedCost } from '../canonical/reported-cost.ts'
-import { tokenCount } from '../canonical/values.ts'
+import { hasTokenCount, tokenCount } from '../canonical/values.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { newStreamProgress, type StreamState } from '../format.ts'
 
 /** A comment, which clients of the format ignore. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
-/** Parses `usage`. Prompt tokens include the cached ones, for which vendors have four fields. */
+/** Parses `usage`; `undefined` where it says nothing. Prompt tokens include the cached ones, for which vendors have four fields. */
 export function chatUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
+  const cost = reportedCost(usage)
+  const { prompt_tokens, completion_tokens, total_tokens } = usage
+  if (cost.costUsd === undefined && !hasTokenCount(prompt_tokens, completion_tokens, total_tokens)) return undefined
   const prompt = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const completion = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {}
   const cached = prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens ?? usage.num_cached_tokens
@@ -25,7 +28,7 @@ export function chatUsage(usage: unknown): TokenUsage | undefined {
     // Some vendors report tokens that were read as written, too; no token is both.
     cacheWriteTokens: Math.min(tokenCount(prompt.cache_write_tokens), inputTokens - cacheReadTokens),
     reasoningTokens,
-    ...reportedCost(usage),
+    ...cost,
   }
 }
 

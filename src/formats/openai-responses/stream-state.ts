@@ -5,7 +5,7 @@ import { AnswerStarts, BEGUN_ANEW } from '../answer-starts.ts'
 import type { TokenUsage } from '../canonical/answer.ts'
 import { reportedCost } from '../canonical/reported-cost.ts'
 import type { CompactionMode } from '../canonical/request.ts'
-import { tokenCount } from '../canonical/values.ts'
+import { hasTokenCount, tokenCount } from '../canonical/values.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { newStreamProgress, type StreamPosition, type StreamState } from '../format.ts'
 import type { WireOutcome } from './wire.ts'
@@ -13,9 +13,11 @@ import type { WireOutcome } from './wire.ts'
 /** A comment, which clients of the format ignore. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
-/** Parses `usage`. Input tokens include the cached ones, output tokens those of reasoning. */
+/** Parses `usage`; `undefined` where it says nothing. Input tokens include the cached ones, output tokens those of reasoning. */
 export function responseUsage(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined
+  const cost = reportedCost(usage)
+  if (cost.costUsd === undefined && !hasTokenCount(usage.input_tokens, usage.output_tokens)) return undefined
   const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {}
   const inputTokens = tokenCount(usage.input_tokens)
@@ -26,7 +28,7 @@ export function responseUsage(usage: unknown): TokenUsage | undefined {
     cacheReadTokens,
     cacheWriteTokens: Math.min(tokenCount(input.cache_write_tokens), inputTokens - cacheReadTokens), // as in openai-chat
     reasoningTokens: tokenCount(output.reasoning_tokens),
-    ...reportedCost(usage),
+    ...cost,
   }
 }
 
