@@ -6,8 +6,14 @@ const test = suite('usage that cannot be read as it stands')
 
 const WORDS = 'Hello there my friend, how are you today'
 
-/** An answer of each format with this usage. */
-const answers: Record<string, { path: string; body: object; answer(usage: unknown): object }> = {
+/** A request of a format, and the answer to it with this usage. */
+interface Exchange {
+  path: string
+  body: object
+  answer(usage: unknown): object
+}
+
+const answers: Record<'openai-chat' | 'openai-responses' | 'anthropic-messages', Exchange> = {
   'openai-chat': {
     path: '/v1/chat/completions',
     body: { model: 'one/m', messages, max_tokens: 50 },
@@ -78,7 +84,7 @@ for (const [format, { path, body, answer }] of Object.entries(answers)) {
 }
 
 test('counts and costs beyond all measure stay numbers in records, sums and headers', async () => {
-  const { path, body, answer } = answers['openai-chat'] ?? assert.unreachable()
+  const { path, body, answer } = answers['openai-chat']
   const counts = '{"prompt_tokens":1e999,"completion_tokens":5,"cost":1e30}'
   const { post, gateway, used } = await openGate({
     limits: { tokens: { total: 10_000 } },
