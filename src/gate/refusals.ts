@@ -43,13 +43,13 @@ export function refusalError({ limit, why }: LimitRefusal, { need, holders, now,
     headers: {
       ...headers,
       ...(seconds !== undefined && { 'retry-after': String(seconds) }),
-      ...((seconds ?? Number.POSITIVE_INFINITY) >= TOO_LONG_S && NO_RETRY),
+      ...((seconds ?? Number.POSITIVE_INFINITY) > TOO_LONG_S && NO_RETRY),
     },
   })
 }
 
 /**
- * From so many seconds on clients are told not to ask again by themselves: those of OpenAI take such a time for none and ask at once, those of
+ * Beyond so many seconds clients are told not to ask again by themselves: those of OpenAI take such a time for none and ask at once, those of
  * Anthropic wait as long as they are told.
  */
 const TOO_LONG_S = 60

@@ -151,7 +151,8 @@ test('a limit by the minute tells clients when to ask again, and that they may',
   const ask = () => post('/v1/messages', { model: 'claude/c', max_tokens: 9, messages })
   assert.is((await ask()).status, 200)
   const refused = await ask()
-  assert.equal([refused.status, refused.headers.get('retry-after')], [429, '60'])
+  const { status, headers } = refused
+  assert.equal([status, headers.get('retry-after'), headers.get('x-should-retry')], [429, '60', null])
   const gemini = await post('/v1beta/models/google/g:generateContent', { contents: [{ parts: [{ text: 'Hi' }] }] })
   assert.equal((await gemini.json()).error.details[1], {
     '@type': 'type.googleapis.com/google.rpc.RetryInfo',
