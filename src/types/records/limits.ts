@@ -12,7 +12,8 @@ function windows(most: Shape<number>): Shape<WindowLimits> {
 }
 
 const count = whole(1, Number.MAX_SAFE_INTEGER)
-const dollars: Shape<number> = { type: 'number', above: 0, isReadAsAmount: true }
+/** As many US dollars as whole nano-dollars can count. */
+const dollars: Shape<number> = { type: 'number', above: 0, most: 9_007_199, isReadAsAmount: true }
 
 const limitFields = {
   requests: { shape: windows(count), isOptional: true },
