@@ -47,6 +47,7 @@ export const keptRequest = v.object({
   attempts: v.array(attempt),
   skipped: v.exactOptional(v.array(skip)),
   ...spent,
+  tokens,
   firstByteMs: count,
   durationMs: number,
   status: whole,

@@ -38,6 +38,25 @@ async function ask({ gateway }: ReturnType<typeof openGateway>, key: string, mod
   return reply.headers.get('x-signalbox-request-id') ?? ''
 }
 
+test('groups are asked for and shown by their names, too', async ({ url, door }) => {
+  const { id } = await door.gateway.api.groups.create({ name: 'Customers' })
+  const { key } = await door.gateway.api.keys.create({ name: 'team-a', group: id })
+  await ask(door, key)
+  await ask(door, (await door.gateway.api.keys.create({ name: 'alone' })).key)
+  const { out } = await runHere(url, 'usage --by group --group Customers --from 2026-01-01')
+  assert.equal(
+    out.split('\n').map((line) => line.split(/ {2,}/).slice(0, 2)),
+    [
+      ['GROUP', 'REQUESTS'],
+      ['Customers', '1'],
+      ['Together: 1 requests, 1000 tokens of input and 100 of output, $0.003000'],
+      [''],
+    ],
+  )
+  const none = await runHere(url, 'usage --group Nobody')
+  assert.equal([none.code, none.err], [1, 'There is no group "Nobody".\n'])
+})
+
 test('who has spent what is a table with the names of keys, or CSV', async ({ url, door }) => {
   const { key } = await door.gateway.api.keys.create({ name: 'team-a' })
   await ask(door, key)

@@ -78,6 +78,8 @@ test('a refused request says why, by its code and in words', async () => {
   )
   const [paused] = (await read(`/api/usage/requests?keyId=${id}`)).requests
   assert.is(paused.reason, 'This API key is paused. Resume it to use it again.')
+  const nothing = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
+  assert.equal([paused.tokens, paused.costUsd], [nothing, 0])
   const [failed] = (await read('/api/usage/requests?end=failed')).requests
   assert.equal([failed.status, failed.attempts[0].outcome, failed.target.provider], [500, 'server', 'three'])
 })

@@ -24,7 +24,7 @@ const filters = {
   from: time('from', 'The beginning: a day or a time in ISO 8601, "today" or "yesterday", in UTC'),
   to: time('to', 'The end, which is not meant any more'),
   key: text('keyId', '<key>', 'Only those of one API key, by its id or name'),
-  group: text('groupId', '<id>', 'Only those of one group'),
+  group: text('groupId', '<group>', 'Only those of one group, by its id or name'),
   model: text('model', 'openai/gpt-4o', 'Only those that asked for this name'),
   target: text('target', 'openai/gpt-4o', 'Only those for which this provider and model were called'),
   provider: text('provider', 'openai', 'Only those for which this provider was called'),
@@ -35,21 +35,26 @@ const filters = {
 const csv = flag('csv', true, 'Prints comma-separated values')
 
 const keysOf = async (api: Client<unknown>) => (await api.keys.list()).keys
+const groupsOf = async (api: Client<unknown>) => (await api.groups.list()).groups
 
-/** The query for the gateway, in which keys are known by their ids. */
+/** The query for the gateway, in which keys and groups are known by their ids. */
 async function queryOf({ api, input }: ActionCall): Promise<Readonly<Record<string, unknown>>> {
-  const { csv: _, keyId, ...query } = input
-  if (typeof keyId !== 'string') return query
-  return { ...query, keyId: keyId === '' ? '' : await idOf(keyId, 'key', () => keysOf(api)) }
+  const { csv: _, keyId, groupId, ...query } = input
+  return {
+    ...query,
+    ...(typeof keyId === 'string' && { keyId: keyId && (await idOf(keyId, 'key', () => keysOf(api))) }),
+    ...(typeof groupId === 'string' && { groupId: groupId && (await idOf(groupId, 'group', () => groupsOf(api))) }),
+  }
 }
 
-/** The names of keys by id, where rows have ids. */
+/** The names of keys and groups by id, where rows have ids. */
 async function namesOf(
   api: Client<unknown>,
-  list: ReadonlyArray<{ keyId?: string }>,
+  list: ReadonlyArray<{ keyId?: string; groupId?: string }>,
 ): Promise<ReadonlyMap<string, string>> {
-  if (!list.some(({ keyId }) => keyId !== undefined)) return new Map()
-  return new Map((await keysOf(api)).map(({ id, name }) => [id, name]))
+  const keys = list.some(({ keyId }) => keyId) ? await keysOf(api) : []
+  const groups = list.some(({ groupId }) => groupId) ? await groupsOf(api) : []
+  return new Map([...keys, ...groups].map(({ id, name }) => [id, name]))
 }
 
 const targetName = (target: KeptTarget | undefined) => target && `${target.provider}/${target.model}`
@@ -72,7 +77,7 @@ const rowColumns = (names: ReadonlyMap<string, string>): ReadonlyArray<Column<Su
   ['DAY', ({ day }) => day],
   ['HOUR', ({ hour }) => hour?.slice(0, 16)],
   ['KEY', ({ keyId }) => keyId && (names.get(keyId) ?? keyId)],
-  ['GROUP', ({ groupId }) => groupId],
+  ['GROUP', ({ groupId }) => groupId && (names.get(groupId) ?? groupId)],
   ['MODEL', ({ model }) => model],
   ['TARGET', ({ target }) => targetName(target)],
   ['CONNECTION', ({ target }) => target?.connectionId],
@@ -87,8 +92,8 @@ const requestColumns = (names: ReadonlyMap<string, string>): ReadonlyArray<Colum
   ['TARGET', ({ target }) => targetName(target)],
   ['STATUS', ({ status }) => String(status)],
   ['END', ({ end }) => end],
-  ['TOKENS', ({ tokens }) => tokens && `${tokens.input}+${tokens.output}`],
-  ['COST', ({ costUsd }) => (costUsd === undefined ? undefined : dollars(costUsd))],
+  ['TOKENS', ({ attempts, tokens }) => (attempts.length > 0 ? `${tokens.input}+${tokens.output}` : undefined)],
+  ['COST', ({ attempts, costUsd }) => (attempts.length > 0 && costUsd !== undefined ? dollars(costUsd) : undefined)],
   ['ERROR', ({ error }) => error],
   ['WHY', ({ reason }) => reason],
   ['ID', ({ id }) => id],

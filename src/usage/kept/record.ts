@@ -53,6 +53,7 @@ export type KeptEnd = 'complete' | 'aborted' | 'cut' | 'failed' | 'refused'
  * are the sums over its attempts.
  */
 export interface KeptRequest extends Spent {
+  tokens: Tokens
   /** As in the header `x-signalbox-request-id`; ids are in the order of `time`. */
   id: string
   /** When the request came, ISO 8601. */
@@ -96,14 +97,14 @@ export const nanoOf = (usd: number): number => Math.round(usd * NANO)
 
 export const usdOf = (nano: number): number => nano / NANO
 
-/** What all attempts have spent. */
-export function spentBy(attempts: readonly Spent[]): Spent {
+/** What all attempts have spent: nothing, which costs 0, where there were none or none has used anything. */
+export function spentBy(attempts: readonly Spent[]): Spent & { tokens: Tokens } {
   let sum: Spent | undefined
   for (const attempt of attempts) {
     if (attempt.tokens === undefined && attempt.units === undefined) continue
     sum = sum ? sumOfSpent(sum, attempt) : ownSpent(attempt)
   }
-  return sum ?? {}
+  return { tokens: { ...NO_TOKENS }, ...(sum ?? { costUsd: 0 }) }
 }
 
 function ownSpent({ tokens, units, costUsd, costSource }: Spent): Spent {
