@@ -25,6 +25,7 @@ const options = [
   'demo',
   'new-token',
   'log',
+  'dashboard',
   'port',
   'host',
   'allowed-host',

@@ -37,6 +37,7 @@ for (const [name, value, option] of [
   ['demo', 'true', '--demo'],
   ['new_token', 'true', '--new-token'],
   ['log', 'true', '--log'],
+  ['dashboard', 'true', '--dashboard'],
   ['port', '5000', '--port=5000'],
   ['data', './d', '--data=./d'],
   ['config', './c.yaml', '--config=./c.yaml'],

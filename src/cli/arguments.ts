@@ -7,6 +7,8 @@ export interface OptionShape {
   /** Does it take a value? */
   type: 'string' | 'boolean'
   short?: string
+  /** What may follow an option without a value, after a blank or "=". */
+  words?: readonly string[]
   /** A value as it may be given. */
   example?: string
   /** May its value be `-`, for standard input, or a number below zero? */
@@ -31,13 +33,21 @@ export function readArguments(args: readonly string[], known: Readonly<Record<st
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
   const given = new Map<string, string[]>()
   const positionals: string[] = []
+  let wordAt: number | undefined
   for (const token of tokens) {
-    if (token.kind === 'positional') positionals.push(token.value)
+    if (token.kind === 'positional' && token.index !== wordAt) positionals.push(token.value)
     if (token.kind !== 'option') continue
-    const { name, rawName, value, inlineValue } = token
+    const { name, rawName, inlineValue, index } = token
+    let { value } = token
     const option = Object.hasOwn(known, name) ? known[name] : undefined
     if (!option) throw usage(`Unknown option "${rawName}". ${suggestion(name, known)}`)
-    if (option.type === 'boolean' && value !== undefined) throw usage(`${rawName} takes no value.`)
+    const next = args[index + 1]
+    if (value === undefined && next !== undefined && option.words?.includes(next)) {
+      value = next
+      wordAt = index + 1
+    }
+    if (option.type === 'boolean' && value !== undefined && !option.words?.includes(value))
+      throw usage(`${rawName} takes no value${option.words ? ` but ${option.words.join(', ')}` : ''}.`)
     if (option.type === 'string' && (!value?.trim() || (!inlineValue && isOption(value, option))))
       throw usage(`${rawName} needs a value, as in ${rawName} ${option.example}.`)
     given.set(name, [...(given.get(name) ?? []), value ?? ''])

@@ -34,7 +34,8 @@ async function main(args: string[]): Promise<void> {
  */
 async function run(options: CliOptions): Promise<void> {
   const environment = readEnvironment(process.env, options)
-  const logger = createLogger(terminal)
+  const said = options.log === 'json' ? terminal.err : terminal.out // then the log alone is on standard output
+  const logger = createLogger({ ...terminal, out: said })
   const { start, startFailure } = await import('./start.ts')
   const running = await start(options, { environment, variables: process.env, logger, terminal }).catch(
     (error: unknown) => {
@@ -42,10 +43,10 @@ async function run(options: CliOptions): Promise<void> {
     },
   )
   onStopSignal(() => {
-    terminal.out(`Stopping: answers under way have ${GRACE_MS / 1000} s to finish.\n`)
+    said(`Stopping: answers under way have ${GRACE_MS / 1000} s to finish.\n`)
     running.stop({ graceMs: GRACE_MS }).then(() => process.exit(0), crash)
   })
-  terminal.out(running.welcome)
+  said(running.welcome)
 }
 
 /** Runs a command on a running gateway, such as `keys list`. */

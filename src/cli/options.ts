@@ -15,7 +15,10 @@ export interface CliOptions {
   data: string
   demo: boolean
   newToken: boolean
-  log: boolean
+  /** The form of the line for each model request. */
+  log: false | 'text' | 'json'
+  /** Is the dashboard served to other machines too? */
+  dashboard: boolean
   /** The file whose records are written at each start. */
   config: string | undefined
   /** May a gateway that demands no client key be reached from other machines? */
@@ -37,7 +40,8 @@ const known = {
   data: { type: 'string', example: defaults.data },
   demo: { type: 'boolean' },
   'new-token': { type: 'boolean' },
-  log: { type: 'boolean' },
+  log: { type: 'boolean', words: ['json'] },
+  dashboard: { type: 'boolean' },
   config: { type: 'string', example: 'signalbox.yaml' },
   open: { type: 'boolean' },
   'no-env': { type: 'boolean' },
@@ -56,7 +60,8 @@ export function parseOptions(args: readonly string[]): CliOptions {
     data: given.get('data')?.at(-1) ?? defaults.data,
     demo: given.has('demo'),
     newToken: given.has('new-token'),
-    log: given.has('log'),
+    log: given.has('log') && (given.get('log')?.at(-1) === 'json' ? 'json' : 'text'),
+    dashboard: given.has('dashboard'),
     config: given.get('config')?.at(-1),
     open: given.has('open'),
     env: !given.has('no-env'),
@@ -190,7 +195,10 @@ Each has --help. "signalbox models" lists what clients can ask for, "signalbox e
   --open             Serves other machines than this one although no key is required of clients
   --no-env           Makes no connections of OPENAI_API_KEY and the like
   --new-token        Replaces the admin token; the old one no longer opens anything
-  --log              Prints one line for each model request; never a key, a header or a body
+  --log              Prints one line for each model request; never a key, a header or a body. "--log json" prints
+                     it as JSON, and everything else on standard error
+  --dashboard        Serves the dashboard, at /admin/, to other machines too. It is served on a loopback address
+                     without this; who looks needs the admin token.
   -h, --help         Prints this
   -v, --version      Prints the version
 

@@ -2,6 +2,7 @@ import { createServer, isIP } from 'node:net'
 import { createNodeFetch, serveNode } from '../../adapters/mount/node.ts'
 import { isGatewayError } from '../errors.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
+import { jsonLog } from '../observe/log.ts'
 import { defaultCatalog } from '../providers/catalog.ts'
 import type { Logger } from '../types.ts'
 import { openAdminToken } from './admin-token.ts'
@@ -48,6 +49,7 @@ export async function start(
   for (const warning of [...warnings, ...((await config?.warnings(data)) ?? [])]) logger.warn(warning)
   const upstream = createNodeFetch()
   const adminToken = await openAdminToken({ folder: options.data, given, renew: options.newToken })
+  const hasDashboard = options.dashboard || isLoopback(options.host)
   const gateway = createGateway({
     storage: options.demo ? await withDemoRecords(storage, logger) : storage,
     catalog: options.demo ? { ...defaultCatalog, ...demoCatalog } : defaultCatalog,
@@ -56,13 +58,16 @@ export async function start(
     allowedOrigins: options.allowedOrigins,
     logger,
     ...(secret === undefined ? {} : { secret }),
-    ...(options.log ? { hooks: requestLog(terminal.out) } : {}),
+    ...(options.log === 'text' && { hooks: requestLog(terminal.out) }),
+    ...(options.log === 'json' && { observe: [jsonLog(terminal.out)] }),
+    ...(hasDashboard && { dashboard: (await import('../dashboard/dashboard.ts')).dashboard() }),
   })
   const { requireApiKey, isInUse } = await readEverything(gateway, logger)
   if (!requireApiKey && !options.open && !isLoopback(options.host)) throw openToAll(options.host)
   const { port, host: hostname, allowedHosts } = options
   const { basePath, matches, exchange } = gateway
-  const elsewhere: Gateway['elsewhere'] = (asked) => frontPage(asked, server.url) ?? gateway.elsewhere(asked)
+  const elsewhere: Gateway['elsewhere'] = (asked) =>
+    frontPage(asked, { listenUrl: server.url, hasDashboard }) ?? gateway.elsewhere(asked)
   const server = await serveNode(
     { basePath, matches, exchange, elsewhere },
     {
@@ -94,6 +99,7 @@ export async function start(
         isInUse,
         envConnections,
         openTo,
+        hasDashboard,
         isWindows: process.platform === 'win32',
       }),
       stop,

@@ -21,6 +21,7 @@ export interface Welcome {
   envConnections: readonly EnvConnection[]
   /** The address, when it can be reached from other machines. */
   openTo: string | undefined
+  hasDashboard: boolean
   /** Is this Windows, whose shells cannot run the commands? */
   isWindows: boolean
 }
@@ -36,6 +37,7 @@ export function welcomeText(facts: Welcome): string {
     addresses(baseUrl),
     ...(facts.isWindows ? ['The commands below are for a POSIX shell, such as Git Bash or that of WSL.'] : []),
     tokenText(facts),
+    ...dashboardText(facts),
     ...environmentText(facts),
     ...(demo ? demoText(facts) : facts.isInUse ? modelsText(facts) : [NOT_CONNECTED, ...firstSteps(facts)]),
     ...openText(facts),
@@ -54,6 +56,13 @@ function tokenText({ token, isTokenGiven }: Welcome): string {
     return `The admin token, shown this once. Keep it; --new-token replaces a lost one:\n\n  export SIGNALBOX_ADMIN_TOKEN=${token}`
   if (isTokenGiven) return 'The admin token is the one in SIGNALBOX_ADMIN_TOKEN.'
   return 'The admin token was printed on the first start with this data, with or without --demo. If it is lost, start with --new-token.'
+}
+
+/** The address of the dashboard. With a token that is shown anyhow it opens without a further question; a fragment is sent to no server. */
+function dashboardText({ hasDashboard, baseUrl, token }: Welcome): string[] {
+  if (!hasDashboard) return []
+  const fragment = token === undefined ? '' : `#token=${token}`
+  return [`The dashboard, in a browser:\n\n  ${baseUrl}/admin/${fragment}`]
 }
 
 /** One line for each variable that holds the key of a provider. */
@@ -143,13 +152,16 @@ const blocks = (parts: string[]) => `\n${parts.join('\n\n')}\n\n`
  * The reply to `GET /`: which program this is and where to begin, as a page for browsers and as text for other clients; `undefined` for other
  * requests, and for tools that ask for JSON. It needs no credential, and therefore contains nothing about the data.
  */
-export function frontPage(exchange: Exchange, listenUrl: string): Reply | undefined {
+export function frontPage(
+  exchange: Exchange,
+  { listenUrl, hasDashboard }: { listenUrl: string; hasDashboard: boolean },
+): Reply | undefined {
   const { method, path } = exchange
   if (path !== '/' || (method !== 'GET' && method !== 'HEAD')) return undefined
   const accept = exchange.header('accept') ?? ''
   const isPage = accept.includes('text/html')
   if (!isPage && accept.includes('application/json')) return undefined
-  const text = textOf(addressOf(exchange) ?? listenUrl)
+  const text = textOf(addressOf(exchange) ?? listenUrl, hasDashboard)
   const type = isPage ? 'text/html' : 'text/plain'
   const headers = { ...UNCACHED, ...HEADERS, 'content-type': `${type}; charset=utf-8` }
   return { status: 200, headers, ...(method === 'GET' && { body: isPage ? pageOf(text) : text }) }
@@ -164,11 +176,12 @@ function addressOf(exchange: Exchange): string | undefined {
   return /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host) ? `${scheme}://${host}` : undefined
 }
 
-function textOf(baseUrl: string): string {
+function textOf(baseUrl: string, hasDashboard: boolean): string {
   const blocks = [
     `Signalbox ${VERSION}: a gateway between clients of language models and the providers that you connect.`,
     addresses(baseUrl),
     ...firstSteps({ baseUrl, token: undefined }),
+    ...(hasDashboard ? [`The dashboard is at ${baseUrl}/admin/, and asks for the admin token.`] : []),
     `GET ${baseUrl}/health says whether it is up, GET ${baseUrl}/v1/models lists the models.`,
     'The README describes the management API and all options; signalbox --help lists those of the command.',
   ]

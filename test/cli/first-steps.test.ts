@@ -42,7 +42,12 @@ steps('the first steps lead from a fresh start to a streamed answer, pasted unch
   })
   const answer = await sh(`${token}\n${makeKey}\n${ask}`)
   assert.match(answer, /^data: .*"Once".*\n\ndata: \[DONE\]\n\n$/)
-  await command.printed(new RegExp(`^\\S+Z 200 "${FIRST_MODEL}" -> ${FIRST_MODEL} 200 \\(\\d+ ms, streamed\\)\\n`, 'm'))
+  await command.printed(
+    new RegExp(
+      `^\\S+Z 200 "${FIRST_MODEL}" -> ${FIRST_MODEL} 200 \\(\\d+ ms, streamed, \\d+ tokens in, 1 out\\)\\n`,
+      'm',
+    ),
+  )
   await command.stop()
   assert.not.match(command.stdout, /canary|sbx_(?!admin_)|Tell me a story.*\n.*Tell me a story/)
   provider.close()

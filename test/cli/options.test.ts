@@ -37,6 +37,7 @@ options('the options of signalbox have defaults: this machine, port 4000, ./data
     demo: false,
     newToken: false,
     log: false,
+    dashboard: false,
     config: undefined,
     open: false,
     env: true,
@@ -59,7 +60,7 @@ options('the options of signalbox are read in both forms, the last one counts', 
   ])
   assert.equal(
     { ...read },
-    { ...parseOptions([]), port: 0, host: '::1', data: '-odd', demo: true, log: true, newToken: true },
+    { ...parseOptions([]), port: 0, host: '::1', data: '-odd', demo: true, log: 'text', newToken: true },
   )
 })
 
@@ -70,6 +71,12 @@ options(
     assert.equal({ config, open, env }, { config: 'b.yaml', open: true, env: false })
   },
 )
+
+options('the options of signalbox have a log of lines or of JSON, and the word may follow after a blank', () => {
+  assert.is(parseOptions(['--log', '--demo']).log, 'text')
+  for (const args of [['--log', 'json'], ['--log=json'], ['--log', '--log', 'json', '--demo']])
+    assert.is(parseOptions(args).log, 'json', args.join(' '))
+})
 
 options('name the allowed hosts one by one or with commas, as clients send them', () => {
   const args = ['--allowed-host', 'Gateway.Example', '--allowed-host=a.test., b.test,münchen.example', '--port', '1']
@@ -89,6 +96,9 @@ const refused: Array<[args: string[], says: RegExp]> = [
   [['data'], /Unexpected "data"/],
   [['--demo', '--', 'x'], /Unexpected "x"/],
   [['--demo=yes'], /--demo takes no value/],
+  [['--demo', 'json'], /Unexpected "json"/],
+  [['--log=xml'], /--log takes no value but json/],
+  [['--log', 'json', 'json'], /Unexpected "json"/],
   [['--port'], /--port needs a value, as in --port 4000/],
   [['--data', '--demo'], /--data needs a value/],
   [['--data='], /--data needs a value/],
@@ -126,6 +136,7 @@ options('--help lists all options of signalbox, and starts nothing', async () =>
     'demo',
     'new-token',
     'log',
+    'dashboard',
     'config',
     'open',
     'no-env',

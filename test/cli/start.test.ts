@@ -12,7 +12,7 @@ const start = suite('signalbox')
 start.after(cleanUp)
 
 start(
-  'signalbox prints the base URLs and the admin token on the first start, the token once and never again',
+  'signalbox prints the base URLs, the admin token and the dashboard with it on the first start, and the token never again',
   async () => {
     const data = await temporaryFolder()
     const first = signalbox(['--data', data])
@@ -20,13 +20,16 @@ start(
     const token = tokenIn(first)
     assert.match(first.stdout, `OpenAI clients     ${baseUrl}/v1\n`)
     assert.match(token, /^sbx_admin_[\w-]{43}$/)
-    assert.is(first.stdout.split(token).length, 2, 'the token stands there once')
+    assert.match(first.stdout, `\n  ${baseUrl}/admin/#token=${token}\n`)
+    assert.is(first.stdout.split(token).length, 3, 'the token stands there once, and in the address of the dashboard')
+    assert.is((await fetch(`${baseUrl}/admin/`)).headers.get('content-type'), 'text/html; charset=utf-8')
     assert.is((await manage(`${baseUrl}/api/settings`, token)).status, 200)
     assert.equal(await first.stop(), { code: 0, signal: null })
 
     const second = signalbox(['--data', data])
     const secondUrl = await second.baseUrl()
     assert.not.match(second.stdout, 'sbx_admin_')
+    assert.match(second.stdout, `\n  ${secondUrl}/admin/\n`)
     assert.match(
       second.stdout,
       /token was printed on the first start with this data, with or without --demo\. If it is lost, start with --new-token/,
@@ -90,6 +93,49 @@ start('signalbox on loopback answers to the names of its options', async () => {
   assert.match(await askAs('evil.example'), /^403 .*To let it in, start with --allowed-host and its name\./)
   await command.stop()
 })
+
+for (const [args, status] of [
+  [[], 404],
+  [['--dashboard'], 200],
+] as const) {
+  start(
+    `signalbox that others can reach answers ${status} at /admin/ ${args.length > 0 ? 'with' : 'without'} --dashboard`,
+    async () => {
+      const data = await temporaryFolder()
+      const command = signalbox(['--data', data, '--host', '0.0.0.0', '--open', ...args])
+      const baseUrl = await command.baseUrl()
+      assert.is((await fetch(`${baseUrl}/admin/`)).status, status)
+      assert.is(command.stdout.includes('/admin/'), status === 200)
+      assert.is((await (await fetch(`${baseUrl}/`)).text()).includes(`${baseUrl}/admin/`), status === 200)
+      await command.stop()
+    },
+  )
+}
+
+start(
+  'signalbox with --log json has a line of JSON for each request on standard output, and nothing else',
+  async () => {
+    const command = signalbox(['--data', await temporaryFolder(), '--demo', '--log', 'json'])
+    const [, baseUrl = ''] = await command.printed(/OpenAI clients +(\S+)\/v1/)
+    for (const model of ['demo', 'nothing/known']) {
+      await (await chat(baseUrl, model)).text()
+      await command.printed(new RegExp(`"asked":"${model}".*\n`))
+    }
+    await command.stop()
+    const lines = command.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.equal(
+      lines.map(({ asked, status }) => [asked, status]),
+      [
+        ['demo', 200],
+        ['nothing/known', 404],
+      ],
+    )
+    assert.not.match(command.stdout, 'sbx_admin_')
+  },
+)
 
 start('signalbox replaces the token with --new-token, also for a running gateway', async () => {
   const data = await temporaryFolder()

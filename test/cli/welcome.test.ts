@@ -13,6 +13,7 @@ const facts: Welcome = {
   isInUse: false,
   envConnections: [],
   openTo: undefined,
+  hasDashboard: false,
   isWindows: false,
 }
 
@@ -27,4 +28,11 @@ test('what is printed when the gateway is up says what is listed while nothing i
   assert.match(text, '{"provider":"ollama","discover":true} connects Ollama with the models that it has.')
   assert.match(text, 'see examples/local/README.md.')
   assert.not.match(welcomeText({ ...facts, isInUse: true }), /built-in catalog|ollama/)
+})
+
+test('what is printed when the gateway is up has the address of the dashboard, with the token where it is shown', () => {
+  const served = { ...facts, hasDashboard: true }
+  assert.match(welcomeText(served), '\n  http://127.0.0.1:4000/admin/#token=sbx_admin_token\n')
+  assert.match(welcomeText({ ...served, token: undefined }), '\n  http://127.0.0.1:4000/admin/\n')
+  assert.not.match(welcomeText(facts), /dashboard|\/admin\//)
 })
