@@ -35,6 +35,7 @@ import {
   platformFetch,
   platformRandom,
   requestTurn,
+  runtimeName,
   startIdleTimer,
   turnEnd,
 } from './platform.ts'
@@ -224,6 +225,15 @@ export function createGatewayWith(
         turnEnd,
         cloud,
         usage: keptUsage,
+        own: {
+          runtime: runtimeName(),
+          basePath,
+          hasDashboard: options.dashboard !== undefined,
+          observers: observers.length,
+          pages: observers.flatMap(({ page }) => page?.path ?? []),
+          startedAt: () => startedAt ?? clock.now(),
+          inFlight: () => inFlight.size,
+        },
       },
       {
         management: options.management,
@@ -246,6 +256,7 @@ export function createGatewayWith(
 
   let pushes: Pushes | undefined // once management is loaded
   let isResumed = false
+  let startedAt: number | undefined
   /** With the first request or call: goes on with the mirror, of which nothing is loaded while cloud mode is off. Waits for no cloud. */
   async function resume(exchange?: Exchange): Promise<void> {
     if (isResumed) {
@@ -253,6 +264,7 @@ export function createGatewayWith(
       return
     }
     isResumed = true
+    startedAt ??= clock.now()
     try {
       if (!(await store.settings.mayMirror()) || !(await store.settings.read()).cloudEnabled) return
       const loaded = await management()

@@ -133,6 +133,19 @@ export const platformFetch: UpstreamFetch = isBun ? Object.assign(anyFetch, { ra
 /** Is this Cloudflare Workers, which takes an exported function for the class of a Durable Object, even one with a property `fetch`? */
 export const isWorkers = (): boolean => 'navigator' in globalThis && navigator.userAgent === 'Cloudflare-Workers'
 
+/** The runtime and its version, such as `Node.js 24.3.0`. */
+export function runtimeName(): string {
+  const { Deno, process } = globalThis as {
+    Deno?: { version?: { deno?: string } }
+    process?: { versions?: { node?: string } }
+  } // the runtimes' globals
+  if (isWorkers()) return 'Cloudflare Workers'
+  if (isBun) return `Bun ${(bun as { version?: string }).version}`
+  if (isDeno) return `Deno ${Deno?.version?.deno}`
+  if ('ServiceWorkerGlobalScope' in globalThis) return 'service worker'
+  return process?.versions?.node ? `Node.js ${process.versions.node}` : 'browser'
+}
+
 /** Is this one of many instances that come and go with the load: on Workers, on AWS Lambda, on Deno Deploy, or in a service worker? */
 export function isShortLived(): boolean {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } } // the runtime's global

@@ -173,7 +173,7 @@ Usage: signalbox [options]                      starts a gateway
        signalbox <command> [action] [options]   manages one that runs
        npm start -- [options]                   in a clone of the repository
 
-Commands: keys, groups, connections, combos, aliases, models, providers, usage, explain, health, settings, cloud.
+Commands: keys, groups, connections, combos, aliases, models, providers, usage, explain, info, health, settings, cloud.
 Each has --help. "signalbox models" lists what clients can ask for, "signalbox explain <model>" says where it goes,
 "signalbox usage" who has used what.
 

@@ -111,6 +111,7 @@ const routes: ClientRoutes<typeof operations> = {
     request: 'GET /api/usage/requests/:id',
   },
   explain: 'POST /api/explain',
+  info: 'GET /api/info',
   openapi: 'GET /api/openapi.json',
   damagedRecords: {
     get: 'GET /api/health/records/:key+',

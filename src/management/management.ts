@@ -20,6 +20,7 @@ import { createConnectionOperations } from './connections.ts'
 import { createExplain, type Explainable, explainInput } from './explain.ts'
 import { createGroupOperations, groupInputs } from './groups.ts'
 import { createDamagedRecordOperations, createHealthOperations, damagedRecordInputs } from './health.ts'
+import { createInfo, type OwnFacts } from './info.ts'
 import { createKeyOperations, keyInputs } from './keys.ts'
 import { createLimitOperations, limitInputs } from './limits.ts'
 import {
@@ -53,6 +54,8 @@ export interface ManagementDependencies {
   cloud: Pick<MirrorDependencies, 'fetch' | 'options'> & Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>
   /** What is kept of requests; absent where nothing is. */
   usage: KeptUsage | undefined
+  /** What the gateway knows of itself. */
+  own: OwnFacts
   /** Describes what is served over HTTP. */
   openapi(): Promise<OpenApiDocument>
 }
@@ -89,6 +92,7 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     cloud: createCloudOperations({ ...deps, mirror, pushes, keys }),
     usage: createUsageOperations(deps),
     explain: createExplain({ ...deps, limitsOf: limits.keys.get }),
+    info: createInfo(deps),
     openapi: () => deps.openapi(),
   }
   return { api, pushes }
@@ -121,5 +125,6 @@ export const inputs: { readonly [Resource in keyof Management]: PerInput<Managem
   cloud: cloudInputs,
   usage: usageInputs,
   explain: explainInput,
+  info: {},
   openapi: {},
 }

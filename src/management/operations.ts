@@ -6,6 +6,7 @@ import type { ConnectionOperations } from './connections.ts'
 import type { ExplainedRequest } from './explain.ts'
 import type { GroupOperations } from './groups.ts'
 import type { DamagedRecordOperations, HealthOperations } from './health.ts'
+import type { GatewayInfo } from './info.ts'
 import type { KeyOperations } from './keys.ts'
 import type { AliasOperations, CustomModelOperations, ModelOperations } from './models.ts'
 import type { ProviderOperations } from './providers.ts'
@@ -37,6 +38,8 @@ export interface Management<Input = never> {
   usage: UsageOperations<Input>
   /** What would become of a request: its targets and their order. Calls no provider and moves no turn. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>
+  /** What the gateway is, what it can do, and what is going on. */
+  info(): Promise<GatewayInfo>
   /** The description of all that the gateway serves over HTTP. */
   openapi(): Promise<OpenApiDocument>
 }
@@ -187,6 +190,7 @@ export const operations = {
     request: { method: 'GET', path: '/api/usage/requests/:id', failure: 'fetch request', exports: 'request' },
   },
   explain: { method: 'POST', path: '/api/explain', failure: 'explain' },
+  info: { method: 'GET', path: '/api/info', failure: 'describe the gateway' },
   openapi: { method: 'GET', path: '/api/openapi.json', failure: 'describe the API' },
   damagedRecords: {
     get: { method: 'GET', path: '/api/health/records/:key+', failure: 'fetch record' },

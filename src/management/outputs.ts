@@ -199,6 +199,15 @@ const cloudState = v.object({
 })
 const cloudSession = v.object({ id: text, createdAt: time, lastUsedAt: time })
 
+const info = v.object({
+  ...{ version: text, runtime: text, basePath: text, now: time, startedAt: time },
+  storage: v.object({ atomic: flag, watches: flag }),
+  features: v.object({ usage: flag, cloud: flag, dashboard: flag, observers: whole, pages: texts }),
+  requireApiKey: flag,
+  counts: v.object({ keys: whole, connections: whole, combos: whole }),
+  inFlight: whole,
+})
+
 const openapi = v.object({
   openapi: text,
   info: v.object({ title: text, version: text, description: text }),
@@ -265,6 +274,7 @@ const table = {
   },
   usage: usageOutputs,
   explain: explanation,
+  info,
   openapi,
   damagedRecords: { get: shownDamage, put: success, delete: success },
   health: {
@@ -306,6 +316,7 @@ export const namedOutputs = {
   KeptRequest: keptRequest,
   UsageRow: usageRow,
   UsageTotals: usageTotals,
+  GatewayInfo: info,
   Success: success,
 }
 

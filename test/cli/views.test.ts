@@ -202,7 +202,15 @@ test('an unknown word that is near no command is answered with all of them', asy
     assert.is(code, 2)
     assert.is(
       err,
-      `There is no command "${word}". The commands are keys, groups, connections, combos, aliases, models, providers, usage, explain, health, settings, cloud. Options begin with "--"; under npm write them after another "--": npm start -- --port 4100.\n`,
+      `There is no command "${word}". The commands are keys, groups, connections, combos, aliases, models, providers, usage, explain, info, health, settings, cloud. Options begin with "--"; under npm write them after another "--": npm start -- --port 4100.\n`,
     )
   }
+})
+
+test('a command says what a gateway is', async ({ url, door }) => {
+  await door.gateway.api.keys.create({ name: 'one' })
+  const { code, out, err } = await runHere(url, 'info')
+  assert.equal([code, err], [0, ''])
+  assert.match(out, /^version +0\.1\.0$/m)
+  assert.match(out, /^counts\.keys +1$/m)
 })

@@ -17,7 +17,7 @@ async function withKeys(names: readonly string[]) {
 
 const namesOf = ({ keys }: Page) => keys.map(({ name }) => name)
 
-test('has the values of keys where nothing else is asked for, and nothing beside the keys', async () => {
+test('the list of keys has their values where nothing else is asked for, and nothing beside the keys', async () => {
   const { list, gateway } = await withKeys(['one'])
   const body = await list('')
   assert.equal(body, await gateway.api.keys.list())
@@ -26,7 +26,7 @@ test('has the values of keys where nothing else is asked for, and nothing beside
   assert.is(body.keys[0]?.hint, undefined)
 })
 
-test('shows the beginnings and the ends of values with values=none, of one key too', async () => {
+test('keys are shown by the beginnings and the ends of their values with values=none, one alone too', async () => {
   const { list, expect, gateway } = await withKeys(['one', 'two'])
   const whole = (await gateway.api.keys.list()).keys
   const { keys } = await list('?values=none')
@@ -40,7 +40,7 @@ test('shows the beginnings and the ends of values with values=none, of one key t
   assert.equal(await gateway.api.keys.get(keys[0]?.id ?? '', { values: 'none' }), { key: keys[0] })
 })
 
-test('comes in pages, which go on where a key was deleted meanwhile', async () => {
+test('pages of keys go on where a key was deleted meanwhile', async () => {
   const names = ['a', 'b', 'c', 'd', 'e']
   const { list, gateway } = await withKeys(names)
   const first = await list('?limit=2&values=none')
@@ -54,7 +54,7 @@ test('comes in pages, which go on where a key was deleted meanwhile', async () =
   assert.equal(namesOf(await list(`?after=${encodeURIComponent('99:gone')}`)), [])
 })
 
-test('finds keys by a part of their name or id, in pages too', async () => {
+test('keys are found by a part of their name or id, in pages too', async () => {
   const { list } = await withKeys(['Team A', 'team b', 'other', 'my TEAM'])
   assert.equal(namesOf(await list('?q=team')), ['Team A', 'team b', 'my TEAM'])
   const { after = '', ...first } = await list('?q=team&limit=2')
@@ -65,7 +65,7 @@ test('finds keys by a part of their name or id, in pages too', async () => {
   assert.equal(namesOf(await list('?q=12345678901234567890')), [])
 })
 
-test('refuses what it does not know, and names it', async () => {
+test('a parameter that is not known is refused by its name', async () => {
   const { list: _, refuses } = await withKeys([])
   await refuses(400, '"values" must be one of "none"', ['GET', '/api/keys?values=all'])
   await refuses(400, '"limit" must be a whole number from 1 to 1000', ['GET', '/api/keys?limit=0'])

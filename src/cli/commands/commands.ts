@@ -4,7 +4,7 @@ import type { CliCommand } from './command.ts'
 import { aliases, models } from './models.ts'
 import { combos, connections, groups, keys, settings } from './record-commands.ts'
 import { usage } from './usage.ts'
-import { explain, health, providers } from './views.ts'
+import { explain, health, info, providers } from './views.ts'
 
 /** The commands that manage a gateway, by their names. */
 export const commands = {
@@ -17,6 +17,7 @@ export const commands = {
   providers,
   usage,
   explain,
+  info,
   health,
   settings,
   cloud,
@@ -95,6 +96,7 @@ export const operationActions: ActionsOf<typeof operations> = {
   },
   usage: { summary: 'usage summary', requests: 'usage requests', request: 'usage request' },
   explain: 'explain',
+  info: 'info',
   openapi: NO_ACTION,
   damagedRecords: { get: 'health record', put: 'health repair', delete: 'health remove' },
   health: { list: 'health list', reset: 'health reset' },

@@ -59,6 +59,16 @@ export const explain = {
   },
 } satisfies CliCommand
 
+export const info = {
+  help: 'The version of a running gateway, its runtime and storage, and how many records it has',
+  actions: {
+    '': {
+      help: 'What the gateway is, and what is going on',
+      run: async ({ api }) => printed(await api.info()),
+    },
+  },
+} satisfies CliCommand
+
 const failureColumns: readonly Column<HealthEntry>[] = [
   ['LEVEL', ({ level }) => level],
   ['OF', ({ provider, model }) => (model === undefined ? provider : `${provider}/${model}`)],

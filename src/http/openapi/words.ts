@@ -139,6 +139,10 @@ export const operationWords: Readonly<Record<string, Words>> = {
     'Explain where a request would go',
     'The targets of the request in their order. No provider is called, and no turn is used.',
   ),
+  info: words(
+    'Get what the gateway is and can do',
+    'Its version, its runtime, its storage, how many records it has, and how many model requests are under way.',
+  ),
   openapi: words('Get this description'),
   'damagedRecords.get': words('Get a damaged record'),
   'damagedRecords.put': words('Replace a damaged record', 'The new record is given whole.'),
@@ -186,6 +190,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   cloud: 'The mirror of the data at a cloud proxy.',
   usage: 'What was used: requests, tokens and costs.',
   explain: 'Where a request would go.',
+  info: 'What the gateway is, and what is going on.',
   openapi: 'The description of the API.',
   damagedRecords: 'Records of the storage that cannot be read as they stand.',
   health: 'The health of providers, connections and models.',

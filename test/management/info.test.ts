@@ -1,0 +1,59 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { prometheus } from '../../src/observe/prometheus.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor, TOKEN } from './door.ts'
+
+const test = suite('the information about a gateway')
+
+test('the information names the version, the storage, the features and the records, and no secret', async () => {
+  const { expect, gateway, clock } = openDoor({ basePath: '/ai', observe: [prometheus()] })
+  const { key } = await gateway.api.keys.create({ name: 'secret name' })
+  await gateway.api.connections.put({ id: 'c', provider: 'openai', apiKey: 'sk-secret-of-the-connection' })
+  const startedAt = new Date(clock.now()).toISOString()
+  await clock.advance(5_000)
+  const body = await expect(200, 'GET', '/ai/api/info')
+  assert.equal(body as unknown, {
+    version: '0.1.0',
+    runtime: `Node.js ${process.versions.node}`,
+    basePath: '/ai',
+    now: new Date(clock.now()).toISOString(),
+    startedAt,
+    storage: { atomic: true, watches: true },
+    features: { usage: true, cloud: false, dashboard: false, observers: 1, pages: ['/metrics'] },
+    requireApiKey: false,
+    counts: { keys: 1, connections: 1, combos: 0 },
+    inFlight: 0,
+  })
+  for (const secret of [key, TOKEN, 'sk-secret', 'secret name']) assert.not.ok(JSON.stringify(body).includes(secret))
+})
+
+test('the information says what a storage does not do', async () => {
+  const { watch: _, ...storage } = memoryStorage()
+  const { gateway } = openDoor({ storage: { ...storage, atomic: false }, usage: false })
+  const { storage: can, features } = await gateway.api.info()
+  assert.equal([can, features.usage], [{ atomic: false, watches: false }, false])
+})
+
+test('the information counts the model requests that are under way', async () => {
+  let answer = () => {}
+  const isAsked = Promise.withResolvers<void>()
+  const waiting = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const { chat, api } = await openWorld({
+    fetch: fakeUpstream(async () => {
+      isAsked.resolve()
+      await waiting
+      return json(chatAnswer())
+    }),
+  })
+  const asking = chat({})
+  await isAsked.promise
+  assert.is((await api.info()).inFlight, 1)
+  answer()
+  await asking
+  assert.is((await api.info()).inFlight, 0)
+})
