@@ -15,6 +15,8 @@ export interface Hedge extends HedgeTerms {
   budget: HedgeBudget
   /** Does such a failure end the request? */
   endsAt: Operation['endsAt']
+  /** The gateway has failed to prepare the second attempt. */
+  onError(error: unknown): void
 }
 
 /** Where the second attempt comes from, and what learns of an outcome that brought no answer while the other attempt goes on. */
@@ -28,14 +30,16 @@ interface HedgeTerms {
  * The hedge of an attempt on this route, which begins when there is no answer within the time of 95 % of the target's answers; `undefined` if
  * no combo on the route hedges, or the target's speed is unknown.
  */
-export function hedgeOf({ call, context }: ModelRequest, route: Route, terms: HedgeTerms): Hedge | undefined {
+export function hedgeOf({ call, context, client }: ModelRequest, route: Route, terms: HedgeTerms): Hedge | undefined {
   for (let step = route.via; step; step = step.before) {
     if (!step.group.hedge) continue
     const { targetStats, clock, hedgeBudget: budget } = context
     const delayMs = targetStats.p95Of(route.target, call.stream)
-    return delayMs === undefined
-      ? undefined
-      : { ...terms, delayMs, clock, budget, endsAt: call.endpoint.operation.endsAt }
+    if (delayMs === undefined) return undefined
+    const onError = (error: unknown) => {
+      if (!client.gone) context.observer.onError(error)
+    }
+    return { ...terms, delayMs, clock, budget, endsAt: call.endpoint.operation.endsAt, onError }
   }
   return undefined
 }
@@ -64,7 +68,7 @@ async function isSlower(first: Attempt, running: Promise<Outcome>, { clock, dela
 async function besideSlow(first: Attempt, running: Promise<Outcome>, hedge: Hedge): Promise<Outcome> {
   const { budget } = hedge
   if (!budget.spend()) return running
-  const second = await unlessAnswered(running, hedge.next())
+  const second = await unlessAnswered(running, secondAttempt(hedge))
   if (!second) {
     budget.giveBack()
     return running
@@ -88,6 +92,16 @@ async function besideSlow(first: Attempt, running: Promise<Outcome>, hedge: Hedg
   return other
 }
 
+/** The attempt at another target; none where the gateway fails to prepare it, as the first attempt must go on. */
+async function secondAttempt({ next, onError }: Hedge): Promise<Attempt | undefined> {
+  try {
+    return await next()
+  } catch (thrown) {
+    onError(thrown)
+    return undefined
+  }
+}
+
 /** The second attempt; `undefined` if the first answers while the other target is prepared, which takes long if media have to be fetched. */
 async function unlessAnswered(
   running: Promise<Outcome>,
@@ -99,9 +113,6 @@ async function unlessAnswered(
     () => true, // the client has left
   )
   if (!(await Promise.race([prepared, isOver]))) return coming
-  coming.then(
-    (late) => late?.drop(),
-    () => {}, // it is not needed any more
-  )
+  void coming.then((late) => late?.drop())
   return undefined
 }

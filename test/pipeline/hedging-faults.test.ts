@@ -1,0 +1,84 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createGatewayWith, NO_STEPS } from '../../src/gateway.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { chatAnswer } from './support/answers.ts'
+import { fakeUpstream, json } from './support/upstream.ts'
+
+const test = suite('a hedge that the gateway fails to prepare')
+
+const P95 = 20
+
+/** A combo that hedges, whose first target is known to answer within `P95`; then it takes longer, and preparing the second one fails. */
+async function failing() {
+  const clock = fakeClock()
+  const slow = Promise.withResolvers<Response>()
+  let isWarm = false
+  const up = fakeUpstream(async ({ provider }) => {
+    if (isWarm && provider === 'one') return slow.promise
+    await clock.sleep(P95)
+    return json(chatAnswer())
+  })
+  const errors: unknown[] = []
+  const catalog = Object.fromEntries(
+    ['one', 'two', 'three'].map((name) => [name, { baseUrl: `http://${name}.test/v1`, models: [{ id: 'm' }] }]),
+  )
+  const { gateway } = createGatewayWith(
+    {
+      ...{ storage: memoryStorage(), clock, fetch: up, catalog, logger: false },
+      hooks: { onError: (error) => void errors.push(error) },
+    },
+    {
+      ...NO_STEPS,
+      aroundRequest: [
+        (request, next) => {
+          request.log.targetRule = (_, { provider }) => {
+            if (isWarm && provider === 'two') throw new RangeError('too odd')
+            return undefined
+          }
+          return next()
+        },
+      ],
+    },
+  )
+  for (const provider of Object.keys(catalog)) await gateway.api.connections.create({ provider, apiKey: 'k' })
+  await gateway.api.combos.create({ name: 'all', models: ['one/m', 'two/m', 'three/m'], hedge: true })
+  const { key } = await gateway.api.keys.create({ name: 'me' })
+  const ask = (model: string) =>
+    gateway.fetch('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+  const until = async (calls: number) => {
+    while (up.calls.length < calls) await clock.advance(0)
+  }
+  for (let request = 1; request <= 25; request++) {
+    const reply = ask('one/m')
+    await until(request)
+    await clock.advance(P95)
+    await (await reply).text()
+  }
+  isWarm = true
+  const reply = ask('all')
+  await until(26)
+  await clock.advance(2 * P95)
+  return { clock, up, errors, reply, answer: (response: Response) => slow.resolve(response) }
+}
+
+test('the first attempt goes on, and its answer is that of the request', async () => {
+  const { up, errors, reply, answer } = await failing()
+  answer(json(chatAnswer()))
+  const response = await reply
+  assert.equal([response.status, response.headers.get('x-signalbox-target')], [200, 'one/m'])
+  await response.text()
+  assert.equal([up.open, errors.map(String)], [0, ['RangeError: too odd']])
+})
+
+test('where the first attempt fails, the request goes on to the targets that are left', async () => {
+  const { clock, up, reply, answer } = await failing()
+  answer(json({ error: { message: 'Down' } }, 503))
+  for (let turn = 0; turn < 50 && up.calls.length < 27; turn++) await clock.advance(0)
+  await clock.advance(P95)
+  assert.is((await reply).headers.get('x-signalbox-target'), 'three/m')
+})
