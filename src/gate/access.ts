@@ -2,6 +2,7 @@ import { gatewayError, isGatewayError } from '../errors.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { ServedRequest } from '../pipeline/steps.ts'
 import type { Access } from '../routing/allowed-models.ts'
+import { detourError } from './detours.ts'
 
 /**
  * Serves a request by the targets that its key may use. Rejects with `MODEL_NOT_ALLOWED` where there are none, and when the key may not ask for
@@ -18,9 +19,9 @@ export async function withinAccess(
     throw gatewayError('MODEL_NOT_ALLOWED', {
       message: `${whose} may not use models of the kind "${kind}". Ask the operator of this gateway for a key that may.`,
     })
-  log.targetRule = ({ call: { model } }, target) =>
+  log.targetRule = ({ call: { model, body } }, target) =>
     access.allowsTarget(model, target)
-      ? undefined
+      ? detourError(body)
       : gatewayError('MODEL_NOT_ALLOWED', {
           message: `${whose} may not use the model "${model}". GET /v1/models lists those that it may use; ask the operator of this gateway for others.`,
         })

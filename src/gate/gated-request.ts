@@ -50,9 +50,14 @@ export class GatedRequest {
     request.log.onEnd((record) => this.#end(record))
   }
 
+  /** Are tokens or US dollars limited? */
+  get isMeasured(): boolean {
+    return this.#measured.size > 0
+  }
+
   /** The step around each attempt of the request. */
   async attempt(attempt: SteppedAttempt, next: () => Promise<AttemptRecord>): Promise<void> {
-    if (this.#measured.size > 0) await this.#reserveFor(attempt)
+    if (this.isMeasured) await this.#reserveFor(attempt)
     else if (!this.#entry) await this.#enter().catch((error) => attempt.refuseRequest(error))
     this.#through += 1
     attempt.onSettled(({ outcome }) => {

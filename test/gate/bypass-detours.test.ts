@@ -1,0 +1,44 @@
+import type { UsageLimits } from '../../src/types/limits.ts'
+import { assert, suite } from '../support/suite.ts'
+import { messages, openGate, refusal } from './support/world.ts'
+
+const test = suite('fields that lead some providers to other models or paid services')
+
+const detours: Record<string, [param: string, fields: object]> = {
+  'a list of further models': ['models', { models: ['two/m'] }],
+  plugins: ['plugins', { plugins: [{ id: 'web' }] }],
+  'a preset': ['preset', { preset: 'dear' }],
+  'fallbacks of a proxy': ['fallbacks', { fallbacks: ['two/m'] }],
+  'options with further models': [
+    'providerOptions.gateway.models',
+    { providerOptions: { gateway: { models: ['two/m'] } } },
+  ],
+  "a router's own tool": [
+    'tools[1]',
+    { tools: [{ type: 'function', function: { name: 'f' } }, { type: 'openrouter:web_search' }] },
+  ],
+}
+
+const TOKENS: UsageLimits = { tokens: { total: 50_000 } }
+const USD: UsageLimits = { usd: { total: 1 } }
+const REQUESTS: UsageLimits = { requests: { total: 9 } }
+
+for (const [title, [param, fields]] of Object.entries(detours))
+  test(`a key with allowed models or a limit on tokens or US dollars may not send ${title}`, async () => {
+    for (const options of [{ models: ['one/*'] }, { limits: TOKENS }, { limits: USD }, { groupLimits: TOKENS }]) {
+      const { chat, up, used } = await openGate(options)
+      const { status, code, message } = await refusal(await chat({ model: 'one/m', ...fields }))
+      assert.equal([status, code], [400, 'invalid_request'], message)
+      assert.is(message.startsWith(`"${param}" can lead to models or paid services`), true, message)
+      assert.equal([up.calls.length, await used('requests')], [0, 0])
+    }
+  })
+
+test('a key with a limit on requests alone may send them, and one with a limit on tokens those that say nothing', async () => {
+  const { chat, up } = await openGate({ limits: REQUESTS })
+  assert.is((await chat({ model: 'one/m', models: ['two/m'] })).status, 200)
+  assert.equal(JSON.parse(up.calls[0]?.body ?? '').models, ['two/m'])
+  const limited = await openGate({ limits: TOKENS, models: ['one/*'] })
+  const nothing = { models: [], plugins: null, providerOptions: { gateway: { order: ['a'] } }, tools: [] }
+  assert.is((await limited.chat({ model: 'one/m', messages, ...nothing })).status, 200)
+})
