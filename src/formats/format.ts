@@ -138,7 +138,7 @@ export const countsLike = ({ said: _, ...answers }: AnswerReader): AnswerReader 
 
 /** How answers are read to what is never streamed. */
 export const wholeAnswers = (
-  reader: Pick<AnswerReader, 'isAnswer' | 'needs' | 'arraysAs' | 'skim' | 'errorIn' | 'usageOf'>,
+  reader: Pick<AnswerReader, 'isAnswer' | 'needs' | 'arraysAs' | 'skim' | 'errorIn' | 'usageOf' | 'said'>,
 ): AnswerReader => ({
   ...reader,
   watchStream: () => ({ ...newStreamProgress(), observe() {} }),

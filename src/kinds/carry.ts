@@ -1,6 +1,6 @@
 import { createResponseWarnings } from '../formats/canonical/warnings.ts'
 import { embeddedError } from '../formats/errors/embedded.ts'
-import { type AnswerReader, wholeAnswers } from '../formats/format.ts'
+import { type AnswerReader, saidIn, wholeAnswers } from '../formats/format.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { withMembers } from '../lib/json-scan.ts'
 import type { ProviderTarget } from '../providers/target.ts'
@@ -18,7 +18,8 @@ import type {
 
 /** The forms of a kind as requests use them, whatever the kind is about. */
 export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, Given>): KindForms {
-  const { clients, vendors, otherwise, division, config } = forms
+  const { clients, vendors, otherwise, division, config, countsTokens } = forms
+  const reading = countsTokens ? { said: saidIn() } : {} // it sends no words, but has got some
 
   return {
     clients: Object.keys(clients),
@@ -36,14 +37,14 @@ export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, G
         const { rewritten } = passed
         return {
           address: { ...addressOf(vendor), config },
-          parts: [passedPart(vendor, passed, { asked, text: call.text, context })],
+          parts: [passedPart(vendor, passed, { asked, text: call.text, context, reading })],
           isPassThrough: true,
           losses: warnings.list,
           write: ([json]) => json && rewritten?.(json, asked),
         }
       }
       const lost = createResponseWarnings()
-      const translated = parts.map((part) => translatedPart(vendor, part, vendor.request(part, context)))
+      const translated = parts.map((part) => translatedPart({ vendor, reading }, part, vendor.request(part, context)))
       return {
         address: { ...addressOf(vendor), config },
         parts: translated,
@@ -98,23 +99,27 @@ const addressOf = ({ baseUrl, base, keyHeader }: Carried['address']): Carried['a
   keyHeader,
 })
 
+/** How the answers of a kind are read, whatever the vendor. */
+type Reading = Pick<AnswerReader, 'said'>
+
 interface Passed<Asked> {
   asked: Asked
   text: string
   context: VendorContext
+  reading: Reading
 }
 
 function passedPart<Asked, Given extends Used>(
   vendor: VendorForm<Asked, Given>,
   { path, without, added, skim }: PassedForm<Asked>,
-  { asked, text, context }: Passed<Asked>,
+  { asked, text, context, reading }: Passed<Asked>,
 ): CarriedPart {
   const { target, body } = context
   const more = added?.(asked, context) ?? {}
   const left = [...(without?.(asked, context) ?? []), ...Object.keys(more)].filter((name) => Object.hasOwn(body, name))
   const isSame = left.length === 0 && Object.keys(more).length === 0
   const sent = isSame ? text : withMembers(text, { without: left, added: more })
-  const { answers } = answersTo(asked, vendor)
+  const { answers } = answersTo(asked, { vendor, reading })
   return {
     request: { path: path(target), body: sent },
     answers: skim ? { ...answers, skim: (answer) => skim(answer, asked) } : answers,
@@ -126,17 +131,22 @@ interface TranslatedPart<Given> extends CarriedPart {
 }
 
 function translatedPart<Asked, Given extends Used>(
-  vendor: VendorForm<Asked, Given>,
+  read: Read<Asked, Given>,
   asked: Asked,
   { body, ...request }: VendorRequest,
 ): TranslatedPart<Given> {
-  return { request: { ...request, ...(body && { body: JSON.stringify(body) }) }, ...answersTo(asked, vendor) }
+  return { request: { ...request, ...(body && { body: JSON.stringify(body) }) }, ...answersTo(asked, read) }
+}
+
+interface Read<Asked, Given extends Used> {
+  vendor: VendorForm<Asked, Given>
+  reading: Reading
 }
 
 /** How the answers of a vendor to this request are read, each once. */
 function answersTo<Asked, Given extends Used>(
   asked: Asked,
-  vendor: VendorForm<Asked, Given>,
+  { vendor, reading }: Read<Asked, Given>,
 ): { answers: AnswerReader; given(json: JsonObject): Given } {
   const { arraysAs, errorIn, usageIn } = vendor
   let last: { json: JsonObject; given: Given | string } | undefined
@@ -147,6 +157,7 @@ function answersTo<Asked, Given extends Used>(
   }
 
   const answers = wholeAnswers({
+    ...reading,
     isAnswer: (json) => typeof read(json) !== 'string',
     needs(json) {
       const given = read(json)

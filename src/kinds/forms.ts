@@ -129,6 +129,8 @@ export interface FormsOfKind<Asked, Given extends Used> {
   /** For targets that none of them fits. */
   readonly otherwise: VendorForm<Asked, Given>
   readonly division?: Division<Asked, Given>
+  /** Are its requests charged by the tokens of what they send? Then these are estimated where a provider does not report them. */
+  readonly countsTokens?: true
   /** The member of a provider's definition that has its address for this kind, and the header for its key. */
   readonly config?: 'searchConfig' | 'fetchConfig'
 }

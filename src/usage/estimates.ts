@@ -54,7 +54,7 @@ export function outputOf(
   { json, events }: { json: JsonObject; events?: readonly SseEvent[] | undefined },
   { said }: AnswerReader,
 ): number {
-  if (!said) return 0
+  if (!said || said.whole.length === 0) return 0
   if (!events) return saidTokens(json, said.whole)
   return events.reduce((tokens, { data }) => tokens + saidTokens(tryParseJson(data), said.streamed), 0)
 }

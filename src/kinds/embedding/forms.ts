@@ -37,4 +37,5 @@ export const embeddingForms = kindForms({
   ],
   otherwise: compatible,
   division: embedDivision,
+  countsTokens: true,
 })

@@ -1,0 +1,36 @@
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+const test = suite('the usage of embeddings that a provider does not report')
+
+const MODEL = 'google/gemini-embedding-001'
+const input = 'a text of some words '.repeat(200)
+
+const open = async () => {
+  const up = fakeUpstream(() => json({ embedding: { values: [0.5, 1] } }))
+  return { up, world: await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['google'] }) }
+}
+
+test('is estimated, and said to be', async () => {
+  const { world } = await open()
+  assert.is((await world.post('/v1/embeddings', { model: MODEL, input })).status, 200)
+  const [usage] = world.told.usages
+  assert.is(usage?.costSource, 'estimated')
+  assert.ok((usage?.inputTokens ?? 0) > 500, String(usage?.inputTokens))
+  assert.is(usage?.outputTokens, 0)
+  assert.ok((usage?.costUsd ?? 0) > 0)
+})
+
+test('counts where a limit in US dollars holds', async () => {
+  const { up, world } = await open()
+  const { key } = await world.api.keys.create({ name: 'alice', limits: { usd: { total: 0.001 } } })
+  const ask = () =>
+    world.post('/v1/embeddings', { model: MODEL, input }, { headers: { authorization: `Bearer ${key}` } })
+  const statuses: number[] = []
+  for (let time = 0; time < 30; time++) statuses.push((await ask()).status)
+  assert.is(statuses[0], 200)
+  assert.is(statuses.at(-1), 402)
+  assert.ok(up.calls.length < 10, String(up.calls.length))
+})
