@@ -16,10 +16,13 @@ import type {
   VendorRequest,
 } from './forms.ts'
 
+/** The first of the entries of a part, and the one behind its last. */
+type EntryRange = readonly [start: number, end: number]
+
 /** The forms of a kind as requests use them, whatever the kind is about. */
 export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, Given>): KindForms {
   const { clients, vendors, otherwise, division, config, countsTokens } = forms
-  const reading = countsTokens ? { said: saidIn() } : {} // it sends no words, but has got some
+  const said = countsTokens ? saidIn() : undefined // it sends no words, but has got some
 
   return {
     clients: Object.keys(clients),
@@ -31,27 +34,25 @@ export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, G
       const warnings = call.warningsFor(client.fieldNames)
       const asked = client.read(call.body, { warnings, header: call.header, now: call.now() })
       const context = { target, warnings, body: call.body }
-      const parts = partsOf(asked, vendor.most?.(target))
-      const passed = parts.length === 1 ? passedFor(vendor, call.client, asked, target) : undefined
-      if (passed) {
-        const { rewritten } = passed
-        return {
-          address: { ...addressOf(vendor), config },
-          parts: [passedPart(vendor, passed, { asked, text: call.text, context, reading })],
-          isPassThrough: true,
-          losses: warnings.list,
-          write: ([json]) => json && rewritten?.(json, asked),
-        }
-      }
+      const divided = partsOf(asked, vendor.most?.(target))
+      const isDivided = divided.length > 1
+      const passed = passedFor(vendor, { client: call.client, asked, target, isDivided })
       const lost = createResponseWarnings()
-      const translated = parts.map((part) => translatedPart({ vendor, reading }, part, vendor.request(part, context)))
+      const read = { vendor, said, lacking: isDivided ? division?.comparing?.() : undefined }
+      const parts = divided.map(({ asked: part, entries }) => {
+        if (!passed) return translatedPart(read, part, vendor.request(part, context))
+        const list = isDivided ? listOf(passed, { body: call.body, asked, entries }) : {}
+        return passedPart(read, passed, { asked: part, text: call.text, context, list })
+      })
       return {
         address: { ...addressOf(vendor), config },
-        parts: translated,
-        isPassThrough: false,
+        parts,
+        isPassThrough: passed !== undefined,
         losses: () => [...warnings.list(), ...lost.list()],
         write(answers, usage) {
-          const given = joined(translated.flatMap(({ given }, at) => (answers[at] ? [given(answers[at])] : [])))
+          const [first] = answers
+          if (passed && !isDivided) return first && passed.rewritten?.(first, asked)
+          const given = joined(parts.flatMap(({ given }, at) => (answers[at] ? [given(answers[at])] : [])))
           const { model = target.model } = given
           return client.write(
             { ...given, usage },
@@ -67,12 +68,29 @@ export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, G
     return named || vendors.find((vendor) => isOf(vendor, target)) || otherwise
   }
 
-  function partsOf(asked: Asked, most = Number.POSITIVE_INFINITY): readonly Asked[] {
+  function partsOf(
+    asked: Asked,
+    most = Number.POSITIVE_INFINITY,
+  ): ReadonlyArray<{ asked: Asked; entries: EntryRange }> {
     const size = division?.sizeOf(asked) ?? 0
-    if (!division || size <= most) return [asked]
-    return Array.from({ length: Math.ceil(size / most) }, (_, at) =>
-      division.slice(asked, at * most, Math.min(size, (at + 1) * most)),
-    )
+    if (!division || size <= most) return [{ asked, entries: [0, size] }]
+    return Array.from({ length: Math.ceil(size / most) }, (_, at) => {
+      const entries = [at * most, Math.min(size, (at + 1) * most)] as const
+      return { asked: division.slice(asked, ...entries), entries }
+    })
+  }
+
+  /** The member of a body that holds its entries, with those of a part alone. */
+  function listOf(
+    { lists = [] }: PassedForm<Asked>,
+    { body, asked, entries }: { body: JsonObject; asked: Asked; entries: EntryRange },
+  ): JsonObject {
+    const size = division?.sizeOf(asked)
+    const found = lists.flatMap((name) => {
+      const list = body[name]
+      return Array.isArray(list) && list.length === size ? [{ [name]: list.slice(...entries) }] : []
+    })
+    return found[0] ?? {}
   }
 
   function joined(given: readonly Given[]): Given {
@@ -88,10 +106,11 @@ const isOf = <Asked, Given extends Used>({ providers, isOf }: VendorForm<Asked, 
 /** How requests of these clients are passed through to a target, if they are. */
 const passedFor = <Asked, Given extends Used>(
   { passes = [] }: VendorForm<Asked, Given>,
-  client: string,
-  asked: Asked,
-  target: ProviderTarget,
-) => passes.find((passed) => passed.client === client && passed.isOpen?.(asked, target) !== false)
+  { client, asked, target, isDivided }: { client: string; asked: Asked; target: ProviderTarget; isDivided: boolean },
+) =>
+  passes.find(
+    ({ client: own, lists, isOpen }) => own === client && (!isDivided || lists) && isOpen?.(asked, target) !== false,
+  )
 
 const addressOf = ({ baseUrl, base, keyHeader }: Carried['address']): Carried['address'] => ({
   baseUrl,
@@ -99,65 +118,71 @@ const addressOf = ({ baseUrl, base, keyHeader }: Carried['address']): Carried['a
   keyHeader,
 })
 
-/** How the answers of a kind are read, whatever the vendor. */
-type Reading = Pick<AnswerReader, 'said'>
+/** How the answers to the parts of a request are read. */
+interface PartReading<Asked, Given extends Used> {
+  vendor: VendorForm<Asked, Given>
+  said: AnswerReader['said'] | undefined
+  /** What an answer lacks beside those to the other parts. */
+  lacking: ((given: Given) => string | undefined) | undefined
+}
+
+interface ReadPart<Given> extends CarriedPart {
+  given(json: JsonObject): Given
+}
 
 interface Passed<Asked> {
   asked: Asked
   text: string
   context: VendorContext
-  reading: Reading
+  /** The member that a part of a divided request has in place of the whole one. */
+  list: JsonObject
 }
 
 function passedPart<Asked, Given extends Used>(
-  vendor: VendorForm<Asked, Given>,
+  reading: PartReading<Asked, Given>,
   { path, without, added, skim }: PassedForm<Asked>,
-  { asked, text, context, reading }: Passed<Asked>,
-): CarriedPart {
-  const { target, body } = context
-  const more = added?.(asked, context) ?? {}
+  { asked, text, context, list }: Passed<Asked>,
+): ReadPart<Given> {
+  const isPart = Object.keys(list).length > 0
+  const body = { ...context.body, ...list }
+  const more = { ...list, ...added?.(asked, { ...context, body }) }
   const left = [...(without?.(asked, context) ?? []), ...Object.keys(more)].filter((name) => Object.hasOwn(body, name))
   const isSame = left.length === 0 && Object.keys(more).length === 0
   const sent = isSame ? text : withMembers(text, { without: left, added: more })
-  const { answers } = answersTo(asked, { vendor, reading })
+  const { answers, given } = answersTo(asked, reading)
   return {
-    request: { path: path(target), body: sent },
-    answers: skim ? { ...answers, skim: (answer) => skim(answer, asked) } : answers,
+    request: { path: path(context.target), body: sent },
+    answers: skim && !isPart ? { ...answers, skim: (answer) => skim(answer, asked) } : answers,
+    given,
   }
 }
 
-interface TranslatedPart<Given> extends CarriedPart {
-  given(json: JsonObject): Given
-}
-
 function translatedPart<Asked, Given extends Used>(
-  read: Read<Asked, Given>,
+  reading: PartReading<Asked, Given>,
   asked: Asked,
   { body, ...request }: VendorRequest,
-): TranslatedPart<Given> {
-  return { request: { ...request, ...(body && { body: JSON.stringify(body) }) }, ...answersTo(asked, read) }
-}
-
-interface Read<Asked, Given extends Used> {
-  vendor: VendorForm<Asked, Given>
-  reading: Reading
+): ReadPart<Given> {
+  return { request: { ...request, ...(body && { body: JSON.stringify(body) }) }, ...answersTo(asked, reading) }
 }
 
 /** How the answers of a vendor to this request are read, each once. */
 function answersTo<Asked, Given extends Used>(
   asked: Asked,
-  { vendor, reading }: Read<Asked, Given>,
+  { vendor, said, lacking }: PartReading<Asked, Given>,
 ): { answers: AnswerReader; given(json: JsonObject): Given } {
   const { arraysAs, errorIn, usageIn } = vendor
   let last: { json: JsonObject; given: Given | string } | undefined
 
   function read(json: JsonObject): Given | string {
-    if (last?.json !== json) last = { json, given: vendor.answer(json, asked) }
+    if (last?.json !== json) {
+      const given = vendor.answer(json, asked)
+      last = { json, given: (typeof given === 'string' ? undefined : lacking?.(given)) ?? given }
+    }
     return last.given
   }
 
   const answers = wholeAnswers({
-    ...reading,
+    ...(said && { said }),
     isAnswer: (json) => typeof read(json) !== 'string',
     needs(json) {
       const given = read(json)

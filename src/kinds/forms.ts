@@ -77,6 +77,8 @@ export interface PassedForm<Asked> {
   /** The name of the clients' form. */
   readonly client: string
   path(target: ProviderTarget): string
+  /** The members of the body of which one holds the entries of a request that is divided; absent: such a request is translated. */
+  readonly lists?: readonly string[]
   /** May the request be passed through to this target? Default: always. */
   isOpen?(asked: Asked, target: ProviderTarget): boolean
   /** The members of the body that the target does not know, and that say nothing about the answer. */
@@ -119,6 +121,8 @@ export interface Division<Asked, Given extends Used> {
   slice(asked: Asked, start: number, end: number): Asked
   /** The answer to the whole request, of the answers to its parts in their order; its usage is added up elsewhere. */
   join(given: readonly Given[]): Given
+  /** Made for each request: what the answer to a part lacks beside those to the parts before, in words, if it lacks anything. */
+  comparing?(): (given: Given) => string | undefined
 }
 
 /** The forms of a kind. */

@@ -64,6 +64,14 @@ export const embedDivision: Division<Embed, Embedded> = {
       }),
     }
   },
+  comparing() {
+    let width: number | undefined
+    return ({ vectors: [first] }) => {
+      const own = first === undefined ? undefined : widthOf(first)
+      width ??= own
+      return own === undefined || own === width ? undefined : NO_WIDTH
+    }
+  },
 }
 
 /** The words of every vendor for a task. */

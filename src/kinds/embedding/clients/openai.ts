@@ -45,8 +45,10 @@ export const openai: ClientForm<Embed, Embedded> = {
 }
 
 /** A vector as the client reads it. */
-export const inEncoding = (vector: Embedded['vectors'][number], { encoding }: Embed) =>
-  encoding === 'base64' ? asBase64(vector) : asFloats(vector)
+export const inEncoding = (vector: Embedded['vectors'][number], { encoding }: Embed) => {
+  if (encoding === 'raw') return vector
+  return encoding === 'base64' ? asBase64(vector) : asFloats(vector)
+}
 
 /** How the client reads numbers; other types than floats are packed in ways of their own. */
 function encodingIn({

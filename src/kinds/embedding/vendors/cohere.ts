@@ -9,7 +9,7 @@ export const cohere: VendorForm<Embed, Embedded> = {
   base: (baseUrl) =>
     baseUrl.replace(/(?:\/compatibility)?\/v\d+$/, '').replace(/^https:\/\/api\.cohere\.ai$/, 'https://api.cohere.com'),
   most: () => 96,
-  passes: [{ client: 'cohere', path: () => PATH }],
+  passes: [{ client: 'cohere', path: () => PATH, lists: ['texts', 'images', 'inputs'] }],
   request: (asked, context) => ({ path: PATH, body: { model: context.target.model, ...cohereBody(asked, context) } }),
   answer: cohereAnswer,
 }

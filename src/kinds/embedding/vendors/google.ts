@@ -22,6 +22,7 @@ export const google: VendorForm<Embed, Embedded> = {
     {
       client: 'gemini-batch',
       path: (target) => pathOf(target, 'batchEmbedContents'),
+      lists: ['requests'],
       added: (_, { body, target }) => ({ requests: named(body.requests, target) }),
     },
   ],

@@ -55,6 +55,7 @@ export function openaiShaped(dialect: Dialect): VendorForm<Embed, Embedded> {
       {
         client: 'openai',
         path: () => PATH,
+        lists: ['input'],
         without(asked, context) {
           if (keepsWords(dialect, context))
             return [...(base64 ? [] : ENCODINGS), ...(isOtherWidth(dialect, context) ? [VOYAGES_WIDTH] : [])]
