@@ -72,9 +72,13 @@ function contentOf(body: JsonObject): BodyContent {
 interface ValuePlace {
   isJson: boolean
   isRoot?: boolean
+  /** Directly within a part of the body that is an image, by its name or its type. */
+  isImage?: boolean
 }
 
-function addMembers(object: JsonObject, content: BodyContent, { isJson, isRoot = false }: ValuePlace): void {
+function addMembers(object: JsonObject, content: BodyContent, { isJson, isRoot = false, ...place }: ValuePlace): void {
+  const isOfImage = typeof object.type === 'string' && IMAGE_WORD.test(object.type)
+  const isImage = isOfImage || place.isImage === true
   for (const name in object) {
     const value = object[name]
     if (value === undefined || value === null || (isRoot && OPTIONS.has(name))) continue
@@ -86,13 +90,13 @@ function addMembers(object: JsonObject, content: BodyContent, { isJson, isRoot =
       if (name === 'citations') content.hasCitations = true
       if (name === 'tools') addTools(value, content)
       if (name === 'toolConfig' && isObject(value)) addTools(value.tools, content) // Bedrock's
-      if (typeof value === 'string' && addSpecial(name, value, { object, content })) continue
+      if (typeof value === 'string' && addSpecial(name, value, { object, content, isImage })) continue
     }
-    addValue(value, content, isJson || JSONS.has(name))
+    addValue(value, content, { isJson: isJson || JSONS.has(name), isImage: isOfImage || IMAGE_WORD.test(name) })
   }
 }
 
-function addValue(value: unknown, content: BodyContent, isJson: boolean): void {
+function addValue(value: unknown, content: BodyContent, place: ValuePlace): void {
   switch (typeof value) {
     case 'string':
       if (value.startsWith('data:')) addMedium(value.slice(5, 60), value.length, content)
@@ -106,9 +110,9 @@ function addValue(value: unknown, content: BodyContent, isJson: boolean): void {
       if (Array.isArray(value)) {
         for (const one of value) {
           if (isObject(one) && 'role' in one) content.text += MESSAGE
-          addValue(one, content, isJson)
+          addValue(one, content, place)
         }
-      } else if (isObject(value)) addMembers(value, content, { isJson })
+      } else if (isObject(value)) addMembers(value, content, place)
   }
 }
 
@@ -116,7 +120,7 @@ function addValue(value: unknown, content: BodyContent, isJson: boolean): void {
 function addSpecial(
   name: string,
   value: string,
-  { object, content }: { object: JsonObject; content: BodyContent },
+  { object, content, isImage }: { object: JsonObject; content: BodyContent; isImage: boolean },
 ): boolean {
   if (SEALED.has(name)) {
     content.other += value.length * SEALED_CHARACTER
@@ -131,7 +135,7 @@ function addSpecial(
     return true
   }
   if (FILES.has(name) || (ADDRESSES.test(name) && /^(?:https?|gs|s3):/.test(value))) {
-    if (/image/i.test(name) || IMAGE_NAME.test(value)) content.images++
+    if (isImage || IMAGE_WORD.test(name) || IMAGE_NAME.test(value)) content.images++
     else content.other += VIDEO_NAME.test(value) ? VIDEO_ELSEWHERE : FILE_ELSEWHERE
     return true
   }
@@ -215,6 +219,7 @@ const SEALED = new Set(['encrypted_content', 'signature', 'thoughtSignature', 't
 const SEALED_CHARACTER = 0.25
 
 const FILES = new Set(['file_id', 'fileId', 'fileUri', 'file_uri', 'cachedContent', 'cached_content'])
+const IMAGE_WORD = /image/i
 const ADDRESSES = /ur[li]$/i
 const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp|bmp)(?:[?#]|$)/i
 const VIDEO_NAME = /youtu|\.(?:mp4|mov|webm|mpe?g|avi)(?:[?#]|$)/i

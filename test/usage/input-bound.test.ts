@@ -141,7 +141,16 @@ test('counts media by their kind and size, not by the letters of their base64', 
   assert.ok(asking([sound]) > 300 && asking([sound]) < 2_000, `${asking([sound])}`)
   const far = { type: 'image_url', image_url: { url: 'https://pictures.test/cat.png' } }
   assert.ok(asking([far]) > 1_000)
+  for (const address of ['https://pictures.test/5', 'gs://pictures/5'])
+    for (const unnamed of [
+      { type: 'image_url', image_url: { url: address } },
+      { type: 'input_image', image_url: address },
+      { type: 'input_image', file_id: 'file-1' },
+      { type: 'image', source: { type: 'url', url: address } },
+    ])
+      assert.ok(Math.abs(asking([unnamed]) - asking([far])) < 5, JSON.stringify(unnamed))
   assert.ok(asking([{ type: 'file', file: { file_id: 'file-1' } }]) > 10_000)
+  assert.ok(asking([{ type: 'image', image: [{ file: { file_id: 'file-1' } }] }]) > 10_000)
 })
 
 test('has what the vendor adds: for tools, for schemas, for tools that it runs itself', () => {
