@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts'
 import type { AttemptEnd } from '../pipeline/observing.ts'
 import type { AttemptRecord, RequestRecord } from '../pipeline/records.ts'
 
@@ -28,13 +29,13 @@ export function requestErrorType({ status, end, error }: RequestRecord): string 
   return status >= 500 ? String(status) : undefined
 }
 
-const refusalReasons: Partial<Record<string, string>> = {
+const refusalReasons: Partial<Record<ErrorCode, string>> = {
   KEY_MISSING: 'key',
   KEY_UNKNOWN: 'key',
   KEY_PAUSED: 'paused',
   KEY_EXPIRED: 'expired',
   MODEL_NOT_ALLOWED: 'model',
-  RATE_LIMITED: 'rate',
+  RATE_LIMIT_EXCEEDED: 'rate',
   BUDGET_EXCEEDED: 'budget',
   REQUEST_TOO_EXPENSIVE: 'budget',
   PAYLOAD_TOO_LARGE: 'too_large',
