@@ -1,4 +1,6 @@
+import { tokenCount } from '../../formats/canonical/values.ts'
 import type { Warnings } from '../../formats/canonical/warnings.ts'
+import type { TokenUsage } from '../../formats/format.ts'
 import type { Division, Used } from '../forms.ts'
 import { isVector, type Vector, widthOf } from './vectors.ts'
 
@@ -158,6 +160,10 @@ export function requireFloats({ types = [], encoding }: Embed, warnings: Warning
   if (other !== undefined) warnings.refuse('types', `this target has floats, and no "${other}"`)
   if (encoding === 'raw') warnings.refuse('encoding', 'this target has floats, and no packed numbers')
 }
+
+/** The usage of an answer that reports so many tokens; none where it reports no number. */
+export const usageOf = (tokens: unknown): { usage?: TokenUsage } =>
+  typeof tokens === 'number' ? { usage: { inputTokens: tokenCount(tokens), outputTokens: 0 } } : {}
 
 /** The vectors in a list of as many as there are inputs, all of one width; otherwise what the answer lacks. `of`: that of an item. */
 export function vectorsIn(

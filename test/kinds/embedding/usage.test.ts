@@ -34,3 +34,15 @@ test('counts where a limit in US dollars holds', async () => {
   assert.is(statuses.at(-1), 402)
   assert.ok(up.calls.length < 10, String(up.calls.length))
 })
+
+test('a negative count is 0, and an infinite one the largest', async () => {
+  for (const tokens of ['-1000000', '1e999']) {
+    const answer = `{"object":"list","data":[{"index":0,"embedding":[0.5,1]}],"usage":{"prompt_tokens":${tokens}}}`
+    const headers = { 'content-type': 'application/json' }
+    const up = fakeUpstream(() => new Response(answer, { headers }))
+    const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections: ['openai'] })
+    await world.post('/v1/embeddings', { model: 'openai/text-embedding-3-small', input })
+    const { inputTokens } = world.told.usages[0] ?? {}
+    assert.is(inputTokens, tokens === '1e999' ? Number.MAX_SAFE_INTEGER : 0)
+  }
+})

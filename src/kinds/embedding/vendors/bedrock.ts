@@ -10,6 +10,7 @@ import {
   requireTruncation,
   taskWord,
   textsOf,
+  usageOf,
   vectorsIn,
 } from '../embedding.ts'
 import { cohereAnswer, cohereBody } from './cohere.ts'
@@ -31,7 +32,7 @@ const onBedrock = (
   answer: form.answer,
   usageIn(header) {
     const tokens = Number(header('x-amzn-bedrock-input-token-count') ?? Number.NaN)
-    return Number.isInteger(tokens) ? { inputTokens: tokens, outputTokens: 0 } : undefined
+    return Number.isInteger(tokens) ? usageOf(tokens).usage : undefined
   },
 })
 
@@ -104,6 +105,4 @@ function plainTexts(asked: Embed, warnings: VendorContext['warnings']): string[]
 const embeddingIn = (item: unknown): unknown => (isObject(item) ? item.embedding : undefined)
 
 const withTokens = (vectors: Embedded['vectors'] | string, tokens: unknown): Embedded | string =>
-  typeof vectors === 'string'
-    ? vectors
-    : { vectors, ...(typeof tokens === 'number' && { usage: { inputTokens: tokens, outputTokens: 0 } }) }
+  typeof vectors === 'string' ? vectors : { vectors, ...usageOf(tokens) }

@@ -1,6 +1,15 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { VendorContext, VendorForm } from '../../forms.ts'
-import { type Embed, type Embedded, type Input, noteLostTitles, taskWord, textsOf, vectorsIn } from '../embedding.ts'
+import {
+  type Embed,
+  type Embedded,
+  type Input,
+  noteLostTitles,
+  taskWord,
+  textsOf,
+  usageOf,
+  vectorsIn,
+} from '../embedding.ts'
 
 /** https://docs.cohere.com/reference/embed */
 export const cohere: VendorForm<Embed, Embedded> = {
@@ -62,8 +71,6 @@ export function cohereAnswer({ embeddings, id, meta }: JsonObject, asked: Embed)
     vectors,
     byType: Object.fromEntries(lists),
     ...(typeof id === 'string' && { id }),
-    ...(typeof tokens === 'number' && {
-      usage: { inputTokens: tokens + (typeof ofImages === 'number' ? ofImages : 0), outputTokens: 0 },
-    }),
+    ...usageOf(typeof tokens === 'number' && typeof ofImages === 'number' ? tokens + ofImages : tokens),
   }
 }

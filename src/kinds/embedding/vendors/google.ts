@@ -9,6 +9,7 @@ import {
   requireFloats,
   requireTruncation,
   type Task,
+  usageOf,
   vectorsIn,
 } from '../embedding.ts'
 
@@ -112,7 +113,5 @@ function imagePart(image: string, warnings: VendorContext['warnings']): JsonObje
 export const valuesIn = (embedding: unknown): unknown => (isObject(embedding) ? embedding.values : undefined)
 
 /** The tokens of an answer, of which only newer models tell. */
-export function usageIn(metadata: unknown): Pick<Embedded, 'usage'> {
-  const tokens = isObject(metadata) ? metadata.promptTokenCount : undefined
-  return typeof tokens === 'number' ? { usage: { inputTokens: tokens, outputTokens: 0 } } : {}
-}
+export const usageIn = (metadata: unknown): Pick<Embedded, 'usage'> =>
+  usageOf(isObject(metadata) ? metadata.promptTokenCount : undefined)

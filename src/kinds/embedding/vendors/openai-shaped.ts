@@ -12,6 +12,7 @@ import {
   type Truncation,
   taskWord,
   textsOf,
+  usageOf,
   vectorsIn,
 } from '../embedding.ts'
 import { isVector } from '../vectors.ts'
@@ -125,13 +126,12 @@ export function openaiAnswer({ data, model, usage, id }: JsonObject, asked: Embe
   const vectors = vectorsIn(inOrder(data), asked, (item) => (isObject(item) ? item.embedding : undefined))
   if (typeof vectors === 'string') return vectors
   const { prompt_tokens: prompt, total_tokens: tokens = prompt } = isObject(usage) ? usage : {}
+  const { usage: reported } = usageOf(tokens)
   return {
     vectors,
     ...(typeof model === 'string' && { model }),
     ...(typeof id === 'string' && { id }),
-    ...(typeof tokens === 'number' && {
-      usage: { inputTokens: tokens, outputTokens: 0, ...(isObject(usage) && reportedCost(usage)) },
-    }),
+    ...(reported && { usage: { ...reported, ...(isObject(usage) && reportedCost(usage)) } }),
   }
 }
 

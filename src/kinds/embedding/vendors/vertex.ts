@@ -2,7 +2,15 @@ import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { pathSegment } from '../../../lib/urls.ts'
 import type { ProviderTarget } from '../../../providers/target.ts'
 import type { VendorContext, VendorForm } from '../../forms.ts'
-import { type Embed, type Embedded, requireFloats, requireTruncation, textsOf, vectorsIn } from '../embedding.ts'
+import {
+  type Embed,
+  type Embedded,
+  requireFloats,
+  requireTruncation,
+  textsOf,
+  usageOf,
+  vectorsIn,
+} from '../embedding.ts'
 import { googleInput, TASK_TYPES, usageIn, valuesIn } from './google.ts'
 
 const isVertex = ({ cloud, format }: ProviderTarget) => cloud === 'vertex' && format === 'gemini'
@@ -46,7 +54,7 @@ export const vertex: VendorForm<Embed, Embedded> = {
       (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
       0,
     )
-    return { vectors, ...(tokens !== undefined && { usage: { inputTokens: tokens, outputTokens: 0 } }) }
+    return { vectors, ...usageOf(tokens) }
   },
 }
 
