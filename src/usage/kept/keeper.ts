@@ -57,19 +57,14 @@ interface ReadBatch {
   requests: readonly KeptRequest[]
 }
 
-/** A value of requests that has room for more. */
-interface OpenValue {
-  key: string
-  count: number
-}
-
 /**
  * Writes batches, and folds them into the requests and sums that are read (layout.ts). Every step may be done again, by any instance and after
  * a crash at any point: a value of sums says through which batch of each instance it has got, and requests are told apart by their ids.
  */
 export class Keeper implements BatchWriter {
   readonly #options: KeeperOptions
-  readonly #openValues = new Map<string, OpenValue>()
+  /** The keys of the values of requests that have room for more, by shard and hour: `3/1764020000000`. */
+  readonly #openValues = new Map<string, string>()
   /** Values whose requests are in newer ones. They are deleted with the next fold: a list that has begun may still come to them. */
   #outdated: string[] = []
   #isClosing = false
@@ -209,7 +204,7 @@ export class Keeper implements BatchWriter {
     const { storage, clock, instance } = this.#options
     const name = `${shard}/${hour}`
     const open = this.#isClosing ? undefined : this.#openValues.get(name)
-    const old = open && (await storage.get(open.key))
+    const old = open === undefined ? undefined : await storage.get(open)
     const before = (old && decodeRequests(old.value)?.requests) ?? []
     const all = distinct([...before, ...requests])
     for (let at = 0; at < all.length; at += MOST_REQUESTS)
@@ -219,10 +214,10 @@ export class Keeper implements BatchWriter {
         const key = requestsKey(shard, part.span, `${instance}-${++this.#names}`)
         await storage.set(key, part.text, { ttlMs: Math.min(ttlMs, MOST_TTL_MS) })
         if (part.count < MOST_REQUESTS && part.text.length < this.#options.mostCharacters / 2)
-          this.#openValues.set(name, { key, count: part.count })
+          this.#openValues.set(name, key)
         else this.#openValues.delete(name)
       }
-    if (open && old) this.#outdated.push(open.key)
+    if (open !== undefined && old) this.#outdated.push(open)
   }
 
   /** Values for requests, each within the size that a value may have. */

@@ -19,7 +19,7 @@ const MOST_WAITING = 1_000
  */
 export class LiveStream implements ByteStream {
   readonly #startTimer: (ms: number, onTime: () => void) => CancelDeadline
-  #onCancel: () => void = () => {}
+  #onEnd: () => void = () => {}
   #waiting: KeptRequest[] = []
   #dropped = 0
   #text = ': live\n\n'
@@ -33,7 +33,7 @@ export class LiveStream implements ByteStream {
 
   /** Calls `listener` when the stream has ended. */
   onEnd(listener: () => void): void {
-    this.#onCancel = listener
+    this.#onEnd = listener
   }
 
   send(request: KeptRequest): void {
@@ -74,7 +74,7 @@ export class LiveStream implements ByteStream {
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#onCancel()
+    this.#onEnd()
     this.#wake?.()
   }
 

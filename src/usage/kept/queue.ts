@@ -92,7 +92,7 @@ export class RequestQueue {
   async flush(): Promise<void> {
     this.#failures = 0
     this.#close()
-    await this.#writing
+    while (this.#writing !== undefined) await this.#writing // what was closed meanwhile is written next
     await this.#tidying
   }
 

@@ -68,12 +68,6 @@ export class ShardScan {
     this.#found.shift()
   }
 
-  /** Is the first request newer than all that are not read yet, or all read? */
-  get isReady(): boolean {
-    const { first } = this
-    return first ? timeOfId(first.id) > this.position : this.position === Number.NEGATIVE_INFINITY
-  }
-
   /** Reads one more value. */
   async advance(): Promise<void> {
     const next = this.#listed.shift()
