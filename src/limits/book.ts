@@ -65,7 +65,7 @@ export const usedAt = (window: number, unit: number): number => window * UNITS +
 export function rolled(used: readonly number[], from: Minute, minute: Minute): number[] {
   const next = used.slice()
   if (minute === from) return next
-  const before = WINDOWS.map((_, index) => windowStarts(from)[index])
+  const before = windowStarts(from)
   windowStarts(minute).forEach((start, window) => {
     if (start !== before[window]) next.fill(0, usedAt(window, 0), usedAt(window + 1, 0))
   })
