@@ -11,6 +11,8 @@ export interface WebFetch {
   spelling: ReadonlyMap<string, string>
   /** Did the client give a list, whose answer is one, too? */
   isList: boolean
+  /** Is it a part of a longer list, of whose pages some may be read where others are not? */
+  isPart?: true
   format: PageFormat
   /** Of each page. */
   maxCharacters?: number
@@ -78,7 +80,7 @@ export const textsIn = (list: readonly unknown[] | undefined): string[] | undefi
 /** A page to each call, for vendors that take one. */
 export const byPage: Division<WebFetch, FetchedPages> = {
   sizeOf: ({ urls }) => urls.length,
-  slice: (fetch, start, end) => ({ ...fetch, urls: fetch.urls.slice(start, end) }),
+  slice: (fetch, start, end) => ({ ...fetch, urls: fetch.urls.slice(start, end), isPart: true }),
   join: (given) => ({
     id: given[0]?.id,
     pages: given.flatMap(({ pages }) => pages),

@@ -246,6 +246,19 @@ test('of a list, the pages that could not be read are named', async () => {
   }
 })
 
+test('a list of one page is asked for at the next target when a vendor cannot read it', async () => {
+  for (const provider of ['jina', 'firecrawl', 'tavily', 'exa']) {
+    const web = await openWeb({
+      answer: ({ url }) => (isOf(provider, url) ? Response.json(statuses[provider]?.(403)) : undefined),
+      combos: { pages: { kind: 'webFetch', models: [`${provider}/fetch`, other(provider)] } },
+    })
+    const response = await web.post('/v1/web/fetch', { model: 'pages', urls: [PAGE] })
+    assert.is(response.headers.get('x-signalbox-target'), other(provider))
+    const { results, failed } = await response.json()
+    assert.equal([results.length, failed], [1, []])
+  }
+})
+
 test('of a list, what a vendor says nothing about is named, too', async () => {
   const web = await openWeb({ answer: () => Response.json({ results: [{ url: PAGE, raw_content: 'Whole' }] }) })
   const response = await web.post('/v1/web/fetch', { model: 'tavily', urls: [PAGE, 'https://found.example/b'] })

@@ -57,9 +57,9 @@ export const firecrawl: VendorForm<WebFetch, FetchedPages> = {
     }
     return { id: wordsIn(metadata.scrapeId), pages: [page], failed: [], ...rest }
   },
-  errorIn(json, { isList }) {
+  errorIn(json, { isPart }) {
     const status = amountIn(objectIn(objectIn(json, 'data'), 'metadata').statusCode)
-    const isRefused = status !== undefined && !isOfPage(status) && !isList
+    const isRefused = status !== undefined && !isOfPage(status) && !isPart
     return firecrawlError(json) ?? (isRefused ? unreadablePage(refusal(status)) : undefined)
   },
 }

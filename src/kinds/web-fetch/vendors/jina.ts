@@ -68,10 +68,10 @@ export const jina: VendorForm<WebFetch, FetchedPages> = {
     }
     return { pages: [page], failed: [], spent, usage }
   },
-  errorIn(json, { isList }) {
+  errorIn(json, { isPart }) {
     const data = objectIn(json, 'data')
     const status = statusIn(data, data.content)
-    const isRefused = status !== undefined && !isOfPage(status) && !isList
+    const isRefused = status !== undefined && !isOfPage(status) && !isPart
     return jinaError(json) ?? (isRefused ? unreadablePage(refusal(status)) : undefined)
   },
 }
