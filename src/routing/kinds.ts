@@ -63,9 +63,12 @@ type AskedEndpoint = Pick<Endpoint, 'operation' | 'path'>
 const isServedAt = ({ operation }: AskedEndpoint, kind: Kind): boolean =>
   operation.kind === kind || (operation.alsoServes?.includes(kind) ?? false)
 
-/** Is the kind served at another endpoint than this one? What is served nowhere yet is left for the provider to refuse. */
+/**
+ * Is the kind served at another endpoint than this one, if anywhere? What is served nowhere yet is left for providers of chat to refuse, since
+ * some answer with images and speech there.
+ */
 const isOfAnother = (endpoint: AskedEndpoint, kind: Kind): boolean =>
-  !isServedAt(endpoint, kind) && endpointOf(kind) !== undefined
+  !isServedAt(endpoint, kind) && (endpointOf(kind) !== undefined || endpoint.operation.kind !== 'llm')
 
 /**
  * Throws `INVALID_REQUEST` that names the right endpoint when the target's model is known to be of another kind than those that the endpoint

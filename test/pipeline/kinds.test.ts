@@ -97,6 +97,19 @@ test('a combo of another kind is refused with the name of the right endpoint', a
   assert.equal(asked, [])
 })
 
+test('a model or a combo of a kind that is served nowhere is refused at the endpoints of other kinds than chat', async () => {
+  const { ask, asked, api } = await open(200)
+  await api.combos.create({ name: 'pictures', models: ['openai/gpt-image-2'], kind: 'image' })
+  for (const path of ['/v1/embeddings', '/v1/rerank', '/v1/moderations', '/v1/search', '/v1/web/fetch']) {
+    assert.is(
+      await ask('openai/tts-1', path),
+      `400 "openai/tts-1" is a model for speech, which this gateway does not serve yet, and not at POST ${path}.`,
+    )
+    assert.match(await ask('pictures', path), /^400 The combo "pictures" is of the kind "image", which/)
+  }
+  assert.equal(asked, [])
+})
+
 test('an entry of another kind in a combo is passed over', async () => {
   const { ask, asked, api } = await open(200)
   await api.combos.create({ name: 'mixed', models: ['openai/text-embedding-3-small', 'openai/gpt-5'] })
