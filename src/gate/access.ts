@@ -19,11 +19,11 @@ export async function withinAccess(
     throw gatewayError('MODEL_NOT_ALLOWED', {
       message: `${whose} may not use models of the kind "${kind}". Ask the operator of this gateway for a key that may.`,
     })
-  log.targetRule = ({ call: { model, body } }, target) =>
-    access.allowsTarget(model, target)
-      ? detourError(body)
+  log.targetRule = ({ call }, target) =>
+    access.allowsTarget(call.model, target)
+      ? detourError(call)
       : gatewayError('MODEL_NOT_ALLOWED', {
-          message: `${whose} may not use the model "${model}". GET /v1/models lists those that it may use; ask the operator of this gateway for others.`,
+          message: `${whose} may not use the model "${call.model}". GET /v1/models lists those that it may use; ask the operator of this gateway for others.`,
         })
   try {
     return await serve()

@@ -27,7 +27,7 @@ export function createGate({ ledger, clock, catalog }: { ledger: Ledger; clock: 
     if (scopes.length === 0) return next()
     const holders = { key: key?.name, group: key?.group?.name }
     const gated = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
-    if (gated.isMeasured) request.log.targetRule ??= ({ call }) => detourError(call.body)
+    if (gated.isMeasured) request.log.targetRule ??= ({ call }) => detourError(call)
     request.log.aroundAttempt.push((attempt, make) => gated.attempt(attempt, make))
     return gated.replied(await next())
   }

@@ -42,3 +42,25 @@ test('a key with a limit on requests alone may send them, and one with a limit o
   const nothing = { models: [], plugins: null, providerOptions: { gateway: { order: ['a'] } }, tools: [] }
   assert.is((await limited.chat({ model: 'one/m', messages, ...nothing })).status, 200)
 })
+
+const ambiguous: Record<string, [param: string, members: string]> = {
+  'another model in capitals': ['Model', '"Model":"dear"'],
+  'a maximum in capitals': ['MAX_TOKENS', '"max_tokens":5,"MAX_TOKENS":4000'],
+  'a maximum with a letter that folds to another': ['max_to\u212aens', '"max_tokens":5,"max_to\u212aens":4000'],
+  'two maxima, the last one low': ['max_tokens', '"max_tokens":4000,"max_tokens":5'],
+  'two maxima, one of them with an escape': ['max_tokens', '"max\\u005ftokens":4000,"max_tokens":5'],
+  'two numbers of answers': ['n', '"n":50,"n":1'],
+  'two conversations': ['messages', '"messages":[]'],
+}
+
+for (const [title, [param, members]] of Object.entries(ambiguous))
+  test(`a key with allowed models or a limit on tokens or US dollars may not send ${title}`, async () => {
+    for (const options of [{ models: ['one/*'] }, { limits: TOKENS }, { limits: USD }]) {
+      const { post, up } = await openGate(options)
+      const text = `{"model":"one/m",${members},"messages":${JSON.stringify(messages)}}`
+      const { status, code, message } = await refusal(await post('/v1/chat/completions', text))
+      assert.equal([status, code], [400, 'invalid_request'], message)
+      assert.is(message.startsWith(`"${param}" `), true, message)
+      assert.is(up.calls.length, 0)
+    }
+  })
