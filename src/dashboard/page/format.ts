@@ -61,9 +61,11 @@ const MAX_TEXT = 300
  * A text that somebody else has chosen: a name, a model, an error. Characters that have no form, or that turn the direction of what follows, are
  * shown as escapes, and the text is cut.
  */
-export function shown(text: string): string {
-  const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
-  return cut.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => {
+export const shown = (text: string): string => escaped(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text)
+
+/** Likewise, whole: for errors. */
+export function escaped(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) => {
     const code = found.codePointAt(0) ?? 0
     return code === 0x200d ? found : `\\u{${code.toString(16)}}`
   })

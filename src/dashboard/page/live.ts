@@ -1,5 +1,5 @@
 import type { KeptRequest } from './kept-request.ts'
-import { addressOf, credentials } from './session.ts'
+import { addressOf, credentials, watchedFetch } from './session.ts'
 
 /** In ms: so often at most new requests are handed over, and so long it waits before it connects again. */
 const BATCH = 250
@@ -25,7 +25,7 @@ export function openLive(onEnded: (requests: KeptRequest[]) => void): () => void
   }
 
   async function follow(signal: AbortSignal) {
-    const response = await fetch(addressOf('api/usage/live'), { headers: credentials(), signal })
+    const response = await watchedFetch(addressOf('api/usage/live'), { headers: credentials(), signal })
     if (!response.ok || !response.body) return
     let text = ''
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()

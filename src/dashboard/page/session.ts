@@ -76,8 +76,8 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Notes whether the gateway answers. */
-const watchedFetch: typeof fetch = async (input, init) => {
+/** Notes whether the gateway answers, and whether it still lets this visitor in. */
+export const watchedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await fetch(input, init)
     lostAt.value = undefined

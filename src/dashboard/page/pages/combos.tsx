@@ -80,14 +80,10 @@ const comboColumns = (open: (opened: Open) => void): Column<ShownCombo>[] => [
     name: texts.columns.actions,
     cell: (combo) => (
       <div class="actions">
-        <Button label={`${common.common.edit}: ${combo.name}`} onClick={() => open({ dialog: 'edit', combo })}>
+        <Button of={combo.name} onClick={() => open({ dialog: 'edit', combo })}>
           {common.common.edit}
         </Button>
-        <Button
-          kind="danger"
-          label={`${common.common.delete}: ${combo.name}`}
-          onClick={() => open({ dialog: 'remove', combo })}
-        >
+        <Button kind="danger" of={combo.name} onClick={() => open({ dialog: 'remove', combo })}>
           {common.common.delete}
         </Button>
       </div>
@@ -119,11 +115,7 @@ function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: (
     {
       name: texts.columns.actions,
       cell: (row) => (
-        <Button
-          kind="danger"
-          label={`${common.common.delete}: ${row.alias}`}
-          onClick={() => run(() => api.value.aliases.delete(row.alias))}
-        >
+        <Button kind="danger" of={row.alias} onClick={() => run(() => api.value.aliases.delete(row.alias))}>
           {common.common.delete}
         </Button>
       ),

@@ -173,23 +173,22 @@ function keyColumns(groups: readonly Group[], { open, run }: RowTerms): Column<P
       name: texts.columns.actions,
       cell: (key) => (
         <div class="actions">
-          <Button label={`${texts.details}: ${key.name}`} onClick={() => open({ dialog: 'limits', key })}>
+          <Button of={key.name} onClick={() => open({ dialog: 'limits', key })}>
             {texts.details}
           </Button>
-          <Button label={`${common.common.edit}: ${key.name}`} onClick={() => open({ dialog: 'edit-key', key })}>
+          <Button of={key.name} onClick={() => open({ dialog: 'edit-key', key })}>
             {common.common.edit}
           </Button>
-          <Button label={`${texts.rotate}: ${key.name}`} onClick={() => open({ dialog: 'rotate', key })}>
+          <Button of={key.name} onClick={() => open({ dialog: 'rotate', key })}>
             {texts.rotate}
           </Button>
-          <Button onClick={() => run(() => api.value.keys.update(key.id, { isActive: key.isActive === false }))}>
+          <Button
+            of={key.name}
+            onClick={() => run(() => api.value.keys.update(key.id, { isActive: key.isActive === false }))}
+          >
             {key.isActive === false ? texts.resume : texts.pause}
           </Button>
-          <Button
-            kind="danger"
-            label={`${common.common.delete}: ${key.name}`}
-            onClick={() => open({ dialog: 'remove-key', key })}
-          >
+          <Button kind="danger" of={key.name} onClick={() => open({ dialog: 'remove-key', key })}>
             {common.common.delete}
           </Button>
         </div>
@@ -225,20 +224,19 @@ function groupColumns(keys: readonly PlainKey[], { open, run }: RowTerms): Colum
       name: texts.columns.actions,
       cell: (group) => (
         <div class="actions">
-          <Button label={`${texts.details}: ${group.name}`} onClick={() => open({ dialog: 'group-limits', group })}>
+          <Button of={group.name} onClick={() => open({ dialog: 'group-limits', group })}>
             {texts.details}
           </Button>
-          <Button label={`${common.common.edit}: ${group.name}`} onClick={() => open({ dialog: 'edit-group', group })}>
+          <Button of={group.name} onClick={() => open({ dialog: 'edit-group', group })}>
             {common.common.edit}
           </Button>
-          <Button onClick={() => run(() => api.value.groups.update(group.id, { isActive: group.isActive === false }))}>
+          <Button
+            of={group.name}
+            onClick={() => run(() => api.value.groups.update(group.id, { isActive: group.isActive === false }))}
+          >
             {group.isActive === false ? texts.resume : texts.pause}
           </Button>
-          <Button
-            kind="danger"
-            label={`${common.common.delete}: ${group.name}`}
-            onClick={() => open({ dialog: 'remove-group', group })}
-          >
+          <Button kind="danger" of={group.name} onClick={() => open({ dialog: 'remove-group', group })}>
             {common.common.delete}
           </Button>
         </div>

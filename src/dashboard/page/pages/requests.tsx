@@ -27,7 +27,12 @@ function RequestList() {
   const isLive = useSignal(true)
   useLive(fresh, isLive)
   const older = useSignal<KeptRequest[]>([])
-  const before = useSignal<string | undefined>(undefined)
+  const before = useSignal<string | undefined>(undefined) // empty: there are no older ones
+  const filter = route.value.query.toString()
+  useEffect(() => {
+    older.value = []
+    before.value = undefined
+  }, [filter])
 
   return (
     <>
@@ -46,7 +51,7 @@ function RequestList() {
           const rows = [...fresh.value.filter(meets), ...requests, ...older.value].filter(
             ({ id }) => !seen.has(id) && seen.add(id),
           )
-          const following = before.value ?? next
+          const following = before.value === undefined ? next : before.value || undefined
           return (
             <>
               <Table

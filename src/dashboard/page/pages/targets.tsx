@@ -161,22 +161,24 @@ function connectionColumns({ health, targets, edited, removed, run }: RowTerms):
     {
       name: texts.columns.actions,
       cell: (connection) => {
-        const { id, isActive = true, draining = false } = connection
+        const { id, name, isActive = true, draining = false } = connection
         return (
           <div class="actions">
-            <Button label={`${common.common.edit}: ${connection.name}`} onClick={() => (edited.value = connection)}>
+            <Button of={name} onClick={() => (edited.value = connection)}>
               {common.common.edit}
             </Button>
-            <Button onClick={() => run(() => connections.update(id, { draining: !draining }))}>
+            <Button of={name} onClick={() => run(() => connections.update(id, { draining: !draining }))}>
               {draining ? texts.undrain : texts.drain}
             </Button>
-            <Button onClick={() => run(() => connections.update(id, { isActive: !isActive }))}>
+            <Button of={name} onClick={() => run(() => connections.update(id, { isActive: !isActive }))}>
               {isActive ? texts.pause : texts.resume}
             </Button>
             {health.some(({ connectionId }) => connectionId === id) && (
-              <Button onClick={() => run(() => healthApi.reset(id))}>{texts.reset}</Button>
+              <Button of={name} onClick={() => run(() => healthApi.reset(id))}>
+                {texts.reset}
+              </Button>
             )}
-            <Button kind="danger" onClick={() => (removed.value = connection)}>
+            <Button kind="danger" of={name} onClick={() => (removed.value = connection)}>
               {common.common.delete}
             </Button>
           </div>

@@ -1,10 +1,10 @@
-import { useLoaded } from '../data.ts'
+import { useAction, useLoaded } from '../data.ts'
 import { dayOf, exactNumber, hourOf, money, percent, shortNumber } from '../format.ts'
 import { linkTo, route, setQuery } from '../route.ts'
-import { addressOf, api, credentials } from '../session.ts'
+import { addressOf, api, credentials, watchedFetch } from '../session.ts'
 import { texts as common } from '../texts/frame.ts'
 import { texts } from '../texts/usage.ts'
-import { Await, Button, SelectField, Text } from '../ui/basics.tsx'
+import { Await, Button, Problem, SelectField, Text } from '../ui/basics.tsx'
 import { Chart, type Part } from '../ui/chart.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
@@ -252,21 +252,25 @@ const totalCells = (totals: Totals) => [
 
 /** Files of what the filter meets. They are fetched with the token of this tab, which no link could carry. */
 function Export() {
-  async function save(format: 'csv' | 'jsonl') {
+  const { run, error } = useAction(async (format: 'csv' | 'jsonl') => {
     const { by, days, filter } = wanted()
     const from = new Date(Date.now() - days * DAY).toISOString()
     const query = new URLSearchParams({ ...filter, from, by, format })
-    const reply = await fetch(addressOf(`api/usage?${query}`), { headers: credentials() })
+    const reply = await watchedFetch(addressOf(`api/usage?${query}`), { headers: credentials() })
+    if (!reply.ok) throw new Error(await reply.text())
     const link = document.createElement('a')
     link.href = URL.createObjectURL(await reply.blob())
     link.download = `usage.${format}`
     link.click()
     URL.revokeObjectURL(link.href)
-  }
+  })
   return (
-    <p class="actions">
-      <Button onClick={() => save('csv')}>{texts.csv}</Button>
-      <Button onClick={() => save('jsonl')}>{texts.jsonl}</Button>
-    </p>
+    <>
+      <p class="actions">
+        <Button onClick={() => run('csv')}>{texts.csv}</Button>
+        <Button onClick={() => run('jsonl')}>{texts.jsonl}</Button>
+      </p>
+      {error.value !== undefined && <Problem>{error.value}</Problem>}
+    </>
   )
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { type Loaded, useSignal } from '../data.ts'
-import { exactTime, relativeTime, shown } from '../format.ts'
+import { escaped, exactTime, relativeTime, shown } from '../format.ts'
 import { texts } from '../texts/frame.ts'
 
 type ButtonProps = {
@@ -10,12 +10,21 @@ type ButtonProps = {
   type?: 'button' | 'submit'
   disabled?: boolean
   label?: string
+  /** What it is about, where several have the same text. */
+  of?: string
   children: ComponentChildren
 }
 
-export function Button({ onClick, kind, type = 'button', disabled = false, label, children }: ButtonProps) {
+export function Button({ onClick, kind, type = 'button', disabled = false, of, label, children }: ButtonProps) {
+  const named = of === undefined ? label : `${String(children)}: ${of}`
   return (
-    <button type={type} class={kind} disabled={disabled} aria-label={label} onClick={() => void onClick?.()}>
+    <button
+      type={type}
+      class={kind}
+      disabled={disabled}
+      aria-label={named && shown(named)}
+      onClick={() => void onClick?.()}
+    >
       {children}
     </button>
   )
@@ -41,7 +50,7 @@ export const State = ({ kind, children }: { kind: 'good' | 'warn' | 'bad' | 'off
 /** An error, whole. */
 export const Problem = ({ children, onRetry }: { children: ComponentChildren; onRetry?: () => void }) => (
   <div class="problem" role="alert">
-    <p>{children}</p>
+    <p>{typeof children === 'string' ? escaped(children) : children}</p>
     {onRetry && <Button onClick={onRetry}>{texts.common.retry}</Button>}
   </div>
 )
@@ -176,7 +185,7 @@ export function SelectField({ label, hint, error, value, options, onChange }: Se
         <select {...ids} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
           {options.map(([one, text]) => (
             <option key={one} value={one}>
-              {text}
+              {shown(text)}
             </option>
           ))}
         </select>
@@ -207,7 +216,7 @@ export function Dialog({
   return (
     <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
       <header>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>{shown(title)}</h2>
         <Button kind="quiet" onClick={() => dialog.current?.close()}>
           {texts.common.close}
         </Button>

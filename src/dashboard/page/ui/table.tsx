@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useSignal } from '../data.ts'
+import { shown } from '../format.ts'
 import { texts } from '../texts/frame.ts'
 
 /** A column of a table. */
@@ -36,9 +37,9 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty = texts.common
 
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables scroll, and must be scrollable by the keyboard
-    <section class="table" tabIndex={0} aria-label={caption}>
+    <section class="table" tabIndex={0} aria-label={shown(caption)}>
       <table>
-        <caption>{caption}</caption>
+        <caption>{shown(caption)}</caption>
         <thead>
           <tr>
             {columns.map(({ name, by: sortable, isNumber }, at) => (

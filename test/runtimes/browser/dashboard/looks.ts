@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Browser, Page } from 'playwright-core'
+import { assert, type Suite } from '../../../support/suite.ts'
+import { fill } from './fill.ts'
+import { type Served, serveDashboard } from './site.ts'
+import { goTo, settled, visit } from './visit.ts'
+
+/** Where the dialogs are, and the buttons that open them. */
+const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, ...then: RegExp[]]> = [
+  ['#/keys', /^New key$/, /^Add a limit$/],
+  ['#/keys', /^New group$/],
+  ['#/keys', /^Limits: ci$/],
+  ['#/keys', /^Edit: ci$/],
+  ['#/keys', /^Rotate: ci$/],
+  ['#/keys', /^Rotate: bob$/, /^Make a new value$/],
+  ['#/keys', /^Delete: ci$/, /^Delete$/],
+  ['#/targets', /^Add a connection$/],
+  ['#/targets', /^Edit: main$/],
+  ['#/targets', /^Delete: main$/],
+  ['#/combos', /^New combo$/, /^Add a model$/],
+  ['#/combos', /^Edit: fast$/],
+  ['#/combos', /^Delete: fast$/],
+]
+
+/** Can everybody use each page and dialog, in light and dark, on a desk and in a hand? */
+export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
+  let served: Served
+  test.before(async () => {
+    served = await serveDashboard()
+    await fill(served)
+  })
+  test.after(() => served?.close())
+
+  for (const scheme of ['light', 'dark'] as const)
+    for (const width of [1280, 360]) {
+      test(`axe finds nothing serious in any page or dialog, ${scheme} and ${width} pixels wide`, {
+        timeoutMs: 200_000,
+      }, async ({ browser }) => {
+        const { page, faults, close } = await visit(browser as Browser, served.url, { scheme, width })
+        await settled(page)
+        await page.evaluate(await axe())
+        const found: string[] = []
+        const look = async (where: string) => found.push(...(await violations(page)).map((one) => `${where}: ${one}`))
+        const links = await page
+          .locator('nav a')
+          .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
+        assert.ok(links.length >= 9)
+        for (const link of [...links, `#/requests/${await lastRequest(served)}`, '#/nowhere']) {
+          await goTo(page, link)
+          await look(link)
+          assert.is(
+            await page.evaluate('document.documentElement.scrollWidth'),
+            width,
+            `${link} is as wide as its window`,
+          )
+        }
+        for (const [link, ...buttons] of DIALOGS) {
+          await goTo(page, link)
+          let place = page.locator('body')
+          for (const button of buttons) {
+            await place.getByRole('button', { name: button }).click()
+            place = page.getByRole('dialog')
+          }
+          await place.locator('.loading').first().waitFor({ state: 'detached' })
+          await look(`${link} ${buttons[0]}`)
+          await page.keyboard.press('Escape')
+          await place.waitFor({ state: 'detached' })
+        }
+        await page.getByRole('button', { name: 'Sign out' }).click()
+        await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+        await look('sign in')
+        assert.equal(found, [])
+        assert.equal(faults, [])
+        await close()
+      })
+    }
+}
+
+const axe = () => readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  id: string
+  impact: string
+  nodes: Array<{ html: string; failureSummary: string }>
+}
+
+async function violations(page: Page): Promise<string[]> {
+  const run: { violations: Violation[]; passes: unknown[] } = await page.evaluate('axe.run()')
+  assert.ok(run.passes.length > 5, 'axe has looked')
+  return run.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id} ${nodes[0]?.html} ${nodes[0]?.failureSummary}`)
+}
+
+async function lastRequest({ gateway }: Served): Promise<string> {
+  const { requests } = await gateway.api.usage.requests()
+  return requests[0]?.id ?? ''
+}

@@ -1,0 +1,56 @@
+import type { Browser, Page } from 'playwright-core'
+import { TOKEN } from './site.ts'
+
+export interface VisitOptions {
+  width?: number
+  scheme?: 'light' | 'dark'
+  /** The path of the dashboard. */
+  path?: string
+  token?: string
+}
+
+/** A page of a browser on a dashboard, and what went wrong in it: errors, violations of its policy, requests to other origins, dialogs. */
+export interface Visit {
+  page: Page
+  faults: string[]
+  close(): Promise<void>
+}
+
+/** Opens the dashboard of a gateway by the address that the command prints. */
+export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
+  const { width = 1280, scheme = 'light', path = '/admin/', token = TOKEN } = options
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, locale: 'en-GB' })
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  const faults: string[] = []
+  page.on('pageerror', ({ message }) => faults.push(`error: ${message}`))
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') faults.push(`console: ${message.text()}`)
+  })
+  const own = new URL(url).origin
+  page.on('request', (request) => {
+    const address = request.url()
+    if (!/^(?:data|blob):/.test(address) && new URL(address).origin !== own) faults.push(`request: ${address}`)
+  })
+  await page.addInitScript(
+    "addEventListener('securitypolicyviolation', (event) => console.error('violation', event.violatedDirective, event.blockedURI))",
+  )
+  await page.goto(`${url}${path}#token=${token}`)
+  return { page, faults, close: () => context.close() }
+}
+
+/** Goes to a view by its address, and waits until it shows what it has loaded. */
+export async function goTo(page: Page, link: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(link)}`)
+  await settled(page)
+}
+
+/** Waits until nothing is being loaded for the first time. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main h1').waitFor()
+  await page.locator('.loading').first().waitFor({ state: 'detached' })
+}
