@@ -288,12 +288,17 @@ export function createModelRouter({
     const { connections, combos, aliases, providers, customModels } = store
     const reads = [connections.all(), combos.all(), aliases.all(), providers.all(), customModels.all()] as const
     if (last && isSame(last.reads, reads)) return last.table
-    const table = Promise.all(reads).then(([connections, combos, aliases, providers, customModels]) =>
-      tableOf({ connections, combos, aliases, providers, customModels }),
+    const [ofConnections, ofCombos, ofAliases, ofProviders, ofModels] = reads
+    const priced = ofModels.catch(() => NO_MODELS) // requests go on without their prices, and the next one reads them again
+    const table = Promise.all([ofConnections, ofCombos, ofAliases, ofProviders, priced]).then(
+      ([connections, combos, aliases, providers, customModels]) =>
+        tableOf({ connections, combos, aliases, providers, customModels }),
     )
     last = { reads, table }
     return table
   }
 }
+
+const NO_MODELS: readonly CustomModel[] = []
 
 const isSame = (some: readonly unknown[], others: readonly unknown[]) => some.every((one, at) => one === others[at])

@@ -103,7 +103,10 @@ test('the commands of signalbox for a gateway that runs say which gateway was no
 test('the commands of signalbox for a gateway that runs have a help each, which reaches for no gateway', async () => {
   const help = await run(['--help'])
   const [, names = ''] = /^Commands: ([a-z, ]+)\./m.exec(help.out) ?? []
-  assert.is(names, 'keys, connections, combos, aliases, models, providers, explain, health, settings, cloud')
+  assert.is(
+    names,
+    'keys, groups, connections, combos, aliases, models, providers, usage, explain, health, settings, cloud',
+  )
   for (const name of names.split(', ')) {
     const { code, out } = await run([name, '--help'], { env: { SIGNALBOX_URL: 'nowhere' } })
     assert.is(code, 0)

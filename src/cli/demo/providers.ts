@@ -43,7 +43,7 @@ export async function withDemoRecords(base: Storage, logger: Logger): Promise<St
         `While the demo runs, its combo stands in for yours of the same name: ${key.slice('combos/'.length)}.`,
       )
   }
-  return layeredStorage(demo, base)
+  return layeredStorage(demo, base, { isOfTop: (key) => key.startsWith('usage/') || key.startsWith('limits/') })
 }
 
 /** The demo's records in a storage, as a gateway writes them. Each combo first tries the target that fails. */
@@ -61,21 +61,24 @@ async function demoRecords(): Promise<Storage> {
 }
 
 /**
- * `base` with the records of `top` laid over it. Records in `top` are read and changed there, all others and new ones in `base`, so that no
- * record of `top` is ever written to `base`.
+ * `base` with the records of `top` laid over it. Records in `top`, and all of whose key `isOfTop` says so, are read and changed there, all others
+ * and new ones in `base`, so that no record of `top` is ever written to `base`.
  */
-export function layeredStorage(top: Storage, base: Storage): Storage {
-  const layerOf = async (key: string) => ((await top.get(key)) ? top : base)
+export function layeredStorage(top: Storage, base: Storage, { isOfTop = noKey } = {}): Storage {
+  const layerOf = async (key: string) => (isOfTop(key) || (await top.get(key)) ? top : base)
   return {
     ...base,
-    get: async (key) => (await top.get(key)) ?? base.get(key),
+    get: async (key) => (isOfTop(key) ? top.get(key) : ((await top.get(key)) ?? base.get(key))),
     set: async (key, value, options) => (await layerOf(key)).set(key, value, options),
     delete: async (key, options) => (await layerOf(key)).delete(key, options),
     async list(prefix, range = {}) {
-      const [over, under] = await Promise.all([top.list(prefix, range), base.list(prefix, range)])
+      const [over, all] = await Promise.all([top.list(prefix, range), base.list(prefix, range)])
+      const under = all.filter(({ key }) => !isOfTop(key))
       const rows = new Map([...under, ...over].map((row) => [row.key, row]))
       const sorted = [...rows.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
       return range.limit === undefined ? sorted : sorted.slice(0, range.limit)
     },
   }
 }
+
+const noKey = (_key: string): boolean => false

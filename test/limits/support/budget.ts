@@ -13,7 +13,7 @@ export const SHARED = { scope: 'key', id: 'shared' } as const
 
 const PROCESSES = 4
 /** The first process is killed once it has let so many through. */
-const KILLED_AFTER = 60
+const KILLED_AFTER = 10
 
 /** Declares the tests of one budget that four processes share in a store. `create` makes an empty one; `end` is called at last. */
 export function sharedBudgetConformance(
