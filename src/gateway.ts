@@ -225,6 +225,7 @@ export function createGatewayWith(
         turnEnd,
         cloud,
         usage: keptUsage,
+        serve: (exchange) => app(exchange),
         own: {
           runtime: runtimeName(),
           basePath,

@@ -143,7 +143,8 @@ export function runtimeName(): string {
   if (isBun) return `Bun ${(bun as { version?: string }).version}`
   if (isDeno) return `Deno ${Deno?.version?.deno}`
   if ('ServiceWorkerGlobalScope' in globalThis) return 'service worker'
-  return process?.versions?.node ? `Node.js ${process.versions.node}` : 'browser'
+  const node = process?.versions?.node
+  return node === undefined ? 'browser' : `Node.js ${node}`
 }
 
 /** Is this one of many instances that come and go with the load: on Workers, on AWS Lambda, on Deno Deploy, or in a service worker? */

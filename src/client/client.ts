@@ -87,6 +87,7 @@ const routes: ClientRoutes<typeof operations> = {
     update: 'PUT /api/connections/:id',
     delete: 'DELETE /api/connections/:id',
     discover: 'POST /api/connections/:id/models',
+    test: 'POST /api/connections/:id/test',
   },
   models: { published: 'GET /api/models' },
   customModels: {

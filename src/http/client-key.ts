@@ -1,5 +1,5 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
-import type { Exchange } from '../lib/exchange.ts'
+import type { Acting, Exchange } from '../lib/exchange.ts'
 import { bearerToken } from '../lib/http-headers.ts'
 import type { Client } from '../pipeline/client.ts'
 import { refusalOfKey } from '../store/client-key.ts'
@@ -11,7 +11,8 @@ import type { Clock } from '../types.ts'
 export interface KeyStore {
   clock: Pick<Clock, 'now'>
   settings: Pick<SettingsStore, 'read'>
-  keyring: Pick<Keyring, 'find'>
+  /** `read` for requests that act as a key. */
+  keyring: Pick<Keyring, 'find'> & Partial<Pick<Keyring, 'read'>>
 }
 
 /**
@@ -26,7 +27,7 @@ export async function authenticateClient(
   client: Client | undefined,
 ): Promise<PresentedKey | undefined> {
   const credentials = presentedCredentials(exchange)
-  const looking = lookUp(credentials, store)
+  const looking = exchange.actsAs ? actingKey(exchange.actsAs, store) : lookUp(credentials, store)
   const { key, isRequired } = await (client?.isTimed ? client.scope.race(looking) : looking)
   if (client) client.key = key
   const refusal = key ? refusalOfKey(key, store.clock.now()) : isRequired ? unknownKey(credentials) : undefined
@@ -42,6 +43,12 @@ async function lookUp(credentials: readonly string[], { settings, keyring }: Key
     if (key) return { key, isRequired }
   }
   return { key: undefined, isRequired }
+}
+
+/** The key that a request in this process acts as; one that was deleted meanwhile is not known. */
+async function actingKey({ keyDigest }: Acting, { keyring }: KeyStore) {
+  const key = keyDigest === undefined ? undefined : await keyring.read?.(keyDigest)
+  return { key, isRequired: keyDigest !== undefined }
 }
 
 /** The distinct credentials of a request. All headers are read, since a host may use `Authorization` for its own users. */

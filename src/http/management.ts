@@ -16,6 +16,7 @@ import type { ManagementOptions } from './management-options.ts'
 import type { ModelSurface } from './openapi/model-paths.ts'
 import { jsonReply } from './reply.ts'
 import { createRouter, type HttpRoute } from './router.ts'
+import { tryRoute } from './try.ts'
 import { exportFormatOf, exportReply } from './usage-export.ts'
 import { liveUsageRoute } from './usage-live.ts'
 
@@ -56,7 +57,8 @@ export function createManagementApi(
 
   const { api, pushes } = createManagement({ ...deps, openapi })
   const guard = createManagementGuard(management, { onError })
-  const router = createRouter([liveUsageRoute(deps.usage), ...managementRoutes(api, limits)])
+  const trying = tryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
+  const router = createRouter([liveUsageRoute(deps.usage), trying, ...managementRoutes(api, limits)])
   return {
     api,
     pushes,

@@ -41,6 +41,16 @@ export interface Exchange {
   waitUntil?(work: Promise<unknown>): void
   /** The runtime's own way to call providers, used unless the host sets the option `fetch`. */
   readonly upstream?: UpstreamFetch
+  /** Set by code of this process alone, and by no bridge: the request needs no client key. */
+  readonly actsAs?: Acting
+}
+
+/** Who makes a request in this process: whoever manages the gateway, or a key. */
+export interface Acting {
+  /** The key that is filed under this digest; its limits hold. */
+  readonly keyDigest?: string
+  /** The only connection that the request may go to, also while that is paused or draining. */
+  readonly connectionId?: string
 }
 
 /** An answer of the gateway. A string body is sent as UTF-8. */

@@ -20,6 +20,7 @@ import {
   type TopLevel,
 } from './connection-input.ts'
 import { checkCloud, misspeltKind, providerMeant, requireOwnPrefix, requireProvider } from './connection-provider.ts'
+import type { ConnectionTest, TestedConnection } from './connection-test.ts'
 import { type Discovered, discoverModels, warningOfUnasked, withDiscovered } from './discovery.ts'
 import { invalidInput, type OrUnset, refuseUndefined } from './input.ts'
 import {
@@ -58,6 +59,11 @@ export interface ConnectionOperations<Input = never> {
    * nothing changes, and `warnings` say what to do.
    */
   discover(id: string): Promise<ShownConnection & Warned>
+  /**
+   * Asks the connection for one small answer, at most 16 tokens within 10 s, by a model request like that of a client: it is kept as usage, and
+   * counts for its health. It is asked also while it is paused, draining or cooling.
+   */
+  test(id: string, input?: ConnectionTest | Input): Promise<TestedConnection>
   delete(id: string): Promise<{ success: true }>
 }
 
@@ -104,7 +110,7 @@ export function createConnectionOperations({
   health,
   fetch,
   limits: { lookupTimeoutMs: timeoutMs },
-}: Dependencies): ConnectionOperations<unknown> {
+}: Dependencies): Omit<ConnectionOperations<unknown>, 'test'> {
   const { connections } = store
   const find = (id: string) => findRecord(connections, 'Connection', (record) => record.id === id)
 

@@ -17,7 +17,7 @@ const names: NamesOf<Management> = {
   groups: { ...each, limits },
   settings: { get: true, update: true, limits },
   combos: each,
-  connections: { ...each, discover: true },
+  connections: { ...each, discover: true, test: true },
   models: { published: true },
   customModels: { list: true, create: true, delete: true, put: true },
   aliases: { list: true, set: true, delete: true },

@@ -1,4 +1,5 @@
 import type { GenericSchema } from 'valibot'
+import type { Exchange, Reply } from '../lib/exchange.ts'
 import { createMutex } from '../lib/promises.ts'
 import type { AccountName, Ledger } from '../limits/ledger.ts'
 import type { Explanation } from '../routing/explanation.ts'
@@ -16,6 +17,7 @@ import { createMirror, type MirrorDependencies } from './cloud-mirror.ts'
 import { createPushes, type PushDependencies, type Pushes } from './cloud-pushes.ts'
 import { comboInputs, createComboOperations } from './combos.ts'
 import { connectionInputs } from './connection-input.ts'
+import { connectionTestInput, createConnectionTest } from './connection-test.ts'
 import { createConnectionOperations } from './connections.ts'
 import { createExplain, type Explainable, explainInput } from './explain.ts'
 import { createGroupOperations, groupInputs } from './groups.ts'
@@ -54,6 +56,8 @@ export interface ManagementDependencies {
   cloud: Pick<MirrorDependencies, 'fetch' | 'options'> & Pick<PushDependencies, 'random' | 'startTimer' | 'onError'>
   /** What is kept of requests; absent where nothing is. */
   usage: KeptUsage | undefined
+  /** Serves a model request of this process; `undefined` for a path that is not the gateway's. Never rejects. */
+  serve(exchange: Exchange): Promise<Reply | undefined>
   /** What the gateway knows of itself. */
   own: OwnFacts
   /** Describes what is served over HTTP. */
@@ -82,7 +86,10 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     groups: { ...mirrored(createGroupOperations({ ...deps, forgetLimits })), limits: limits.groups },
     settings: { ...mirrored(createSettingsOperations(deps)), limits: limits.gateway },
     combos: mirrored(createComboOperations({ ...deps, inTurn })),
-    connections: mirrored(createConnectionOperations(deps)),
+    connections: {
+      ...mirrored(createConnectionOperations(deps)),
+      test: createConnectionTest({ ...deps, basePath: deps.own.basePath }),
+    },
     models: createModelOperations(deps),
     customModels: mirrored(createCustomModelOperations(deps)),
     aliases: mirrored(createAliasOperations({ ...deps, inTurn })),
@@ -115,7 +122,7 @@ export const inputs: { readonly [Resource in keyof Management]: PerInput<Managem
   groups: { ...groupInputs, limits: limitInputs },
   settings: { ...settingsInputs, limits: limitInputs },
   combos: comboInputs,
-  connections: connectionInputs,
+  connections: { ...connectionInputs, test: connectionTestInput },
   models: {},
   customModels: customModelInputs,
   aliases: aliasInputs,

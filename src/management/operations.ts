@@ -143,6 +143,12 @@ export const operations = {
       failure: 'discover models',
       hasInput: false,
     },
+    test: {
+      method: 'POST',
+      path: '/api/connections/:id/test',
+      failure: 'test connection',
+      isBodyOptional: true,
+    },
   },
   models: {
     published: { method: 'GET', path: '/api/models', failure: 'list models' },

@@ -104,6 +104,11 @@ const ofConnections = { error: v.exactOptional(text), health: v.exactOptional(v.
 const connection = shownSchema(connectionFields, ofConnections)
 const changedConnection = shownSchema(connectionFields, { ...ofConnections, ...warnings })
 
+const testedConnection = v.object({
+  ...{ ok: flag, status: whole, ms: number, model: text },
+  message: v.exactOptional(text),
+})
+
 const modelEntry = v.object({
   id: text,
   object: v.literal('model'),
@@ -254,6 +259,7 @@ const table = {
     delete: success,
     put: changedConnection,
     discover: changedConnection,
+    test: testedConnection,
   },
   models: { published: v.object({ object: v.literal('list'), data: v.array(modelEntry) }) },
   customModels: {

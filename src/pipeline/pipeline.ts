@@ -107,10 +107,17 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
    * does, or where the operation has limits of its own.
    */
   function contextFor({ exchange, endpoint }: ServedRequest): PipelineContext {
+    const { connectionId } = exchange.actsAs ?? {}
     const fetch = upstream(exchange)
     if (context.fetch !== fetch) context = { ...context, fetch }
     const { limits } = endpoint.operation
-    return limits ? { ...context, limits: { ...context.limits, ...limits, ...ownLimits } } : context
+    const own = limits ? { ...context, limits: { ...context.limits, ...limits, ...ownLimits } } : context
+    return connectionId === undefined ? own : { ...own, routes: () => routesTo(connectionId) }
+  }
+
+  async function routesTo(connectionId: string): Promise<RouteTable> {
+    const { tableOfConnection } = await import('./one-connection.ts')
+    return tableOfConnection(connectionId, { store, catalog, basePath })
   }
 
   const logContext = { ...context, keepRequest }

@@ -151,6 +151,7 @@ for (const basePath of ['', '/tools/ai']) {
       assert.is((await client.connections.update(connection.id, { priority: 2 })).priority, 2)
       await same(client.connections.list(), api.connections.list())
       await same(client.connections.discover(connection.id), api.connections.discover(connection.id))
+      await same(client.connections.test(connection.id), api.connections.test(connection.id))
       assert.equal(await client.health.reset(connection.id), { success: true })
       assert.equal(await client.health.reset(), { success: true })
       assert.equal(await client.connections.delete(connection.id), { success: true })

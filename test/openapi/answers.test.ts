@@ -98,6 +98,7 @@ test('each operation resolves to what is described', async () => {
   await ask('DELETE', `/api/health/${connection}`)
   await ask('DELETE', '/api/health')
   await ask('POST', `/api/connections/${connection}/models`)
+  await ask('POST', `/api/connections/${connection}/test`)
   await ask('DELETE', `/api/connections/${connection}`)
 
   await ask('POST', '/api/models/custom', { providerAlias: 'one', id: 'vendor/new', type: 'image' })

@@ -90,6 +90,7 @@ const samples: Record<string, object> = {
   'connections.create': connection,
   'connections.update': { ...connection, id: 'i', createdAt: 'x', updatedAt: 'x', health: [], warnings: [] },
   'connections.put': { ...connection, id: 'i' },
+  'connections.test': { model: 'm' },
   'customModels.create': { id: 'm', type: 'tts', providerAlias: 'p', prices },
   'customModels.put': { id: 'm', type: 'tts', providerAlias: 'p', prices },
   'aliases.set': { alias: 'a', model: 'm' },

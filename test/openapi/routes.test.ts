@@ -2,6 +2,7 @@ import { modelsRoutes } from '../../src/http/listing-routes.ts'
 import { managementRoutes } from '../../src/http/management.ts'
 import { modelRoutes } from '../../src/http/model-routes.ts'
 import type { HttpRoute } from '../../src/http/router.ts'
+import { tryRoute } from '../../src/http/try.ts'
 import { liveUsageRoute } from '../../src/http/usage-live.ts'
 import { endpoints } from '../../src/kinds/kinds.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
@@ -20,6 +21,7 @@ const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
   ...modelRoutes(never),
   ...managementRoutes(openDoor().gateway.api),
   liveUsageRoute(undefined),
+  tryRoute({} as Parameters<typeof tryRoute>[0]), // only its path is read
 ]
 
 const template = (path: string) => path.replace(/:(\w+)\+?/g, '{$1}')

@@ -81,6 +81,7 @@ export const operationActions: ActionsOf<typeof operations> = {
     delete: 'connections delete',
     put: NO_ACTION,
     discover: 'connections discover',
+    test: 'connections test',
   },
   models: { published: 'models list' },
   customModels: { list: 'models custom', create: 'models create', delete: 'models delete', put: NO_ACTION },

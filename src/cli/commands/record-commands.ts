@@ -296,6 +296,15 @@ export const connections = {
         return printedConnection(await api.connections.discover(id))
       },
     },
+    test: {
+      help: 'Asks a connection for one small answer, at most 16 tokens',
+      words: ['<connection>'],
+      fields: { model: text('model', 'gpt-5-mini', 'The id of the model to ask; default: one that it lists') },
+      async run({ api, words: [given = ''], input }) {
+        const id = await idOf(given, 'connection', async () => (await api.connections.list()).connections)
+        return printed(await api.connections.test(id, input))
+      },
+    },
   },
 } satisfies CliCommand
 

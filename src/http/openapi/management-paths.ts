@@ -3,6 +3,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { inputs } from '../../management/management.ts'
 import { type ServedOperation, takesBody } from '../../management/operations.ts'
 import { namedOutputs, outputs } from '../../management/outputs.ts'
+import { TRY, tryInput } from '../try.ts'
 import { LIVE_USAGE } from '../usage-live.ts'
 import {
   anyOf,
@@ -101,7 +102,23 @@ export function managementPaths(
     }
   }
 
-  return { ...paths, [LIVE_USAGE]: { get: liveUsage() } }
+  return { ...paths, [LIVE_USAGE]: { get: liveUsage() }, [TRY]: { post: trying() } }
+
+  function trying(): JsonObject {
+    const { errors = [], ...said } = operationWords.try ?? {}
+    const answers = { 'application/json': { schema: {} }, 'text/event-stream': { schema: { type: 'string' } } }
+    return {
+      operationId: 'try',
+      tags: ['try'],
+      ...said,
+      security,
+      requestBody: { required: true, content: jsonContent(convert(tryInput)) },
+      responses: {
+        200: { description: 'The answer to the request.', content: answers },
+        ...errorResponses([...ALWAYS, ...errors], 'Error', convert(managementError)),
+      },
+    }
+  }
 
   function liveUsage(): JsonObject {
     const { errors = [], ...said } = operationWords['usage.live'] ?? {}

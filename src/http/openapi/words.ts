@@ -89,6 +89,10 @@ export const operationWords: Readonly<Record<string, Words>> = {
     'They become its `enabledModels`. Where the server cannot be asked, nothing changes, and `warnings` say what to do. A body is not needed.',
     [415],
   ),
+  'connections.test': words(
+    'Ask a connection for one small answer',
+    'At most 16 tokens within 10 s, by a request like that of a client, which is kept as usage and counts for its health. A body is not needed.',
+  ),
   'connections.delete': words('Delete a connection'),
   'models.published': words(
     'List what clients can ask for',
@@ -134,6 +138,11 @@ export const operationWords: Readonly<Record<string, Words>> = {
     'Follow requests as they end',
     'A stream of server-sent events, `request` with a request as JSON, and `dropped` with the number of those that were left out as the reader was too slow. Those of other instances follow when they are written, where the storage tells of changes. Comments keep the stream alive.',
     [409],
+  ),
+  try: words(
+    'Make a model request',
+    'The answer is that of the gateway to the `body` at the `path`, streamed where that is asked for, with all its headers. As the key with the id `asKey`, or as the operator, who needs no key.',
+    [404, 408, 413, 415, 429, 502, 504],
   ),
   explain: words(
     'Explain where a request would go',
@@ -189,6 +198,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   providers: 'The providers of the catalog, and the strategies among their connections.',
   cloud: 'The mirror of the data at a cloud proxy.',
   usage: 'What was used: requests, tokens and costs.',
+  try: 'Model requests of whoever manages the gateway.',
   explain: 'Where a request would go.',
   info: 'What the gateway is, and what is going on.',
   openapi: 'The description of the API.',

@@ -1,0 +1,107 @@
+import { chatAnswer, messageAnswer } from '../pipeline/support/answers.ts'
+import { type Answering, fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the test of a connection')
+
+const answering: Answering = ({ provider }) => json(provider === 'claude' ? messageAnswer('ok') : chatAnswer('ok'))
+
+async function open(answer: Answering, options: WorldOptions = {}) {
+  const fetch = fakeUpstream(answer)
+  const world = await openWorld({ usage: true, ...options, fetch })
+  const { connections } = await world.api.connections.list()
+  const idOf = (provider: string) => connections.find((one) => one.provider === provider)?.id ?? ''
+  return { ...world, fetch, idOf }
+}
+
+test('a test asks that connection alone for at most 16 tokens, and says how long it took', async () => {
+  const { api, idOf, fetch, clock, told } = await open(async (call, nth) => {
+    await clock.advance(25)
+    return answering(call, nth)
+  })
+  assert.equal(await api.connections.test(idOf('two')), { ok: true, status: 200, ms: 25, model: 'm' })
+  assert.equal(await api.connections.test(idOf('claude')), { ok: true, status: 200, ms: 25, model: 'c' })
+  assert.equal(fetch.providers, ['two', 'claude'])
+  for (const { body } of fetch.calls) {
+    const { max_tokens, max_completion_tokens, stream } = JSON.parse(body)
+    assert.is(max_tokens ?? max_completion_tokens, 16)
+    assert.not.ok(stream)
+  }
+  assert.equal(
+    told.requests.map(({ model, status, keyId }) => [model, status, keyId]),
+    [
+      ['two/m', 200, undefined],
+      ['claude/c', 200, undefined],
+    ],
+  )
+  const { totals } = await api.usage.summary()
+  assert.equal([totals.requests, totals.tokens.output > 0], [2, true])
+})
+
+test('a test reaches one of several connections to a provider, a paused, a draining and a cooling one too', async () => {
+  const twins = ['first', 'second'].map((name) => ({ provider: 'one', name, apiKey: `secret-of-${name}` }))
+  let isWell = true
+  const { api, fetch, chat } = await open(
+    () => (isWell ? json(chatAnswer('ok')) : json({ error: { message: 'overloaded' } }, 503)),
+    { connections: twins },
+  )
+  const second = (await api.connections.list()).connections.find(({ name }) => name === 'second')?.id ?? ''
+  const key = () => fetch.calls.at(-1)?.headers.get('authorization')
+  for (const change of [{ isActive: false }, { isActive: true, draining: true }]) {
+    await api.connections.update(second, change)
+    assert.is((await api.connections.test(second)).ok, true)
+    assert.is(key(), 'Bearer secret-of-second')
+  }
+  await api.connections.update(second, { draining: false })
+  isWell = false
+  await chat({})
+  isWell = true
+  assert.is((await api.connections.test(second)).ok, true)
+  assert.is(key(), 'Bearer secret-of-second')
+})
+
+test('a test that fails says why as a client would read it, without the secret, and asks nobody else', async () => {
+  const secret = 'secret-of-one'
+  const { api, idOf, fetch } = await open(() =>
+    json({ error: { message: `Incorrect API key provided: ${secret}. ${'x'.repeat(1_000)}` } }, 401),
+  )
+  const tested = await api.connections.test(idOf('one'), { model: 'one/other' })
+  assert.equal([tested.ok, tested.model, tested.status >= 400], [false, 'other', true])
+  assert.not.ok(JSON.stringify(tested).includes(secret))
+  assert.ok((tested.message?.length ?? 0) <= 300 && tested.message !== '', tested.message)
+  assert.equal([...new Set(fetch.providers)], ['one'])
+  const health = (await api.health.list()).health.map(({ provider, reason }) => [provider, reason])
+  assert.equal(health, [['one', 'credentials']])
+})
+
+test('a test ends after ten seconds', async () => {
+  const { api, idOf, clock } = await open(() => new Promise<never>(() => {}))
+  const testing = api.connections.test(idOf('one'))
+  await clock.untilPending()
+  await clock.advance(10_000)
+  const { ok, status, ms } = await testing
+  assert.equal([ok, status, ms], [false, 504, 10_000])
+})
+
+test('a test needs a connection, a model, and one of a kind that can be asked for little', async () => {
+  const { api, gateway, post } = await open(answering, {
+    connections: [{ provider: 'lab', providerSpecificData: { baseUrl: 'http://lab.test/v1' } }],
+  })
+  const [lab] = (await api.connections.list()).connections
+  const ask = (id: string | undefined, body?: object) =>
+    body === undefined
+      ? gateway.fetch(`http://gateway/api/connections/${id}/test`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}` },
+        })
+      : post(`/api/connections/${id}/test`, body, { headers: { authorization: `Bearer ${token}` } })
+  const refused = await ask(lab?.id)
+  assert.is(refused.status, 400)
+  assert.match((await refused.json()).error, /"model" is required here/)
+  assert.is((await ask('nobody')).status, 404)
+  assert.is((await ask(lab?.id, { model: 1 })).status, 400)
+  assert.is((await ask(lab?.id, { models: 'm' })).status, 400)
+  const answered = await ask(lab?.id, { model: 'any' })
+  assert.equal([answered.status, (await answered.json()).ok], [200, true])
+})

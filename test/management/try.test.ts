@@ -1,0 +1,130 @@
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('a model request of who manages the gateway')
+
+async function open(options: WorldOptions = {}) {
+  const fetch = fakeUpstream(({ body, provider }) => {
+    if (provider === 'three') return json({ error: { message: 'overloaded' } }, 503)
+    return JSON.parse(body).stream ? sse(chatEvents('one two')) : json(chatAnswer())
+  })
+  const world = await openWorld({ usage: true, ...options, fetch })
+  await world.api.settings.update({ requireApiKey: true })
+  const attempt = (input: object, headers: Record<string, string> = { authorization: `Bearer ${token}` }) =>
+    world.post(`${options.basePath ?? ''}/api/try`, input, { headers })
+  const chat = (more: object = {}, body: object = {}) =>
+    attempt({ path: '/v1/chat/completions', body: { model: 'one/m', messages: [], ...body }, ...more })
+  return { ...world, fetch, attempt, try: chat }
+}
+
+test('the operator needs no key, and gets the answer with its headers', async () => {
+  for (const basePath of ['', '/ai']) {
+    const world = await open({ basePath, combos: { fast: ['three/m', 'one/m'] } })
+    const answer = await world.try({}, { model: 'fast' })
+    assert.is(answer.status, 200)
+    assert.equal((await answer.json()).choices[0].message.content, 'Hello')
+    assert.match(answer.headers.get('x-signalbox-attempts') ?? '', /three\/m=503.*one\/m/)
+    const id = answer.headers.get('x-signalbox-request-id') ?? ''
+    const { request } = await world.api.usage.request(id)
+    assert.equal([request.model, request.status, request.keyId, request.attempts.length], ['fast', 200, undefined, 2])
+  }
+})
+
+test('a stream is streamed', async () => {
+  const answer = await (await open()).try({}, { stream: true })
+  assert.is(answer.headers.get('content-type')?.split(';')[0], 'text/event-stream')
+  const text = await answer.text()
+  assert.match(text, /"content":"one "[\s\S]*"content":"two"[\s\S]*\[DONE\]/)
+})
+
+test('a request as a key is held to its models, its limits and its pause, and counts for it', async () => {
+  const world = await open()
+  const { id } = await world.api.keys.create({ name: 'k', models: ['one/*'], limits: { requests: { day: 1 } } })
+  assert.is((await world.try({ asKey: id }, { model: 'two/m' })).status, 403)
+  const answer = await world.try({ asKey: id })
+  assert.is(answer.status, 200)
+  const kept = (await world.api.usage.requests({ keyId: id })).requests
+  assert.equal(kept.map(({ status }) => status).sort(), [200, 403])
+  const over = await world.try({ asKey: id })
+  assert.is(over.status, 429)
+  assert.ok(over.headers.get('x-signalbox-request-id'))
+  await world.api.keys.update(id, { isActive: false })
+  const paused = await world.try({ asKey: id })
+  assert.equal([paused.status, (await paused.json()).error.code], [403, 'key_paused'])
+  assert.is((await world.try({ asKey: 'nobody' })).status, 404)
+})
+
+test('the limits of the gateway hold for the operator', async () => {
+  const world = await open()
+  await world.api.settings.update({ limits: { requests: { day: 1 } } })
+  assert.is((await world.try()).status, 200)
+  assert.is((await world.try()).status, 429)
+})
+
+test('a request is made by those alone who may manage the gateway', async () => {
+  const world = await open()
+  const { key } = await world.api.keys.create({ name: 'k' })
+  const input = { path: '/v1/chat/completions', body: { model: 'one/m', messages: [] } }
+  for (const headers of [{}, { authorization: `Bearer ${key}` }, { authorization: 'Bearer other' }])
+    assert.is((await world.attempt(input, headers)).status, 401)
+  assert.is(world.fetch.calls.length, 0)
+  const claimed = { 'x-signalbox-acts-as': 'operator', actsas: '{}' }
+  assert.is((await world.post(input.path, input.body, { headers: claimed })).status, 401)
+})
+
+test('paths lead to model endpoints alone', async () => {
+  const world = await open()
+  const paths = [
+    '/api/keys',
+    '/v1/../api/keys',
+    '/v1/%2e%2e/api/keys',
+    '/v1/..\\api/keys',
+    '//other.test/v1/chat/completions',
+    '/\\other.test/v1/x',
+    'http://other.test/v1/chat/completions',
+    '/health',
+    '/admin/',
+    '/v1',
+    '',
+  ]
+  for (const path of paths) {
+    const answer = await world.attempt({ path, body: {} })
+    assert.is(answer.status, 400, path)
+    assert.match((await answer.json()).error, /^"path" must be the path of a model endpoint/, path)
+  }
+  assert.is((await world.attempt({ path: '/v1/nothing', body: {} })).status, 404)
+})
+
+test('headers go to the gateway, and what is no header is refused', async () => {
+  const world = await open()
+  const late = await world.try({ headers: { 'X-Signalbox-Timeout-Ms': 'soon' } })
+  assert.equal([late.status, /x-signalbox-timeout-ms/.test(await late.text())], [400, true])
+  for (const headers of [{ 'a b': 'c' }, { a: 'b\nc' }, { a: 1 }, []])
+    assert.match((await (await world.try({ headers })).json()).error, /"headers/)
+  assert.is((await world.attempt({ path: '/v1/chat/completions' })).status, 400)
+  assert.is((await world.try({ as: 'x' })).status, 400)
+})
+
+test('a client that leaves ends the request', async () => {
+  const isAsked = Promise.withResolvers<void>()
+  const world = await openWorld({
+    fetch: (_: unknown, init?: RequestInit) =>
+      new Promise<Response>((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))
+        isAsked.resolve()
+      }),
+  })
+  const leaving = new AbortController()
+  const body = { path: '/v1/chat/completions', body: { model: 'one/m', messages: [] } }
+  const init = { headers: { authorization: `Bearer ${token}` }, signal: leaving.signal }
+  const asking = world.post('/api/try', body, init)
+  await isAsked.promise
+  leaving.abort()
+  await asking.catch(() => {})
+  assert.equal(
+    world.told.requests.map(({ end }) => end),
+    ['aborted'],
+  )
+})
