@@ -2,7 +2,7 @@ import { gatewayError, isGatewayError } from '../errors.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { ServedRequest } from '../pipeline/steps.ts'
 import type { Access } from '../routing/allowed-models.ts'
-import { detourError } from './detours.ts'
+import { createBodyRule } from './body-rule.ts'
 
 /**
  * Serves a request by the targets that its key may use. Rejects with `MODEL_NOT_ALLOWED` where there are none, and when the key may not ask for
@@ -19,9 +19,10 @@ export async function withinAccess(
     throw gatewayError('MODEL_NOT_ALLOWED', {
       message: `${whose} may not use models of the kind "${kind}". Ask the operator of this gateway for a key that may.`,
     })
+  const refusalOfBody = createBodyRule()
   log.targetRule = ({ call }, target) =>
     access.allowsTarget(call.model, target)
-      ? detourError(call)
+      ? refusalOfBody(call)
       : gatewayError('MODEL_NOT_ALLOWED', {
           message: `${whose} may not use the model "${call.model}". GET /v1/models lists those that it may use; ask the operator of this gateway for others.`,
         })

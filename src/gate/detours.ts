@@ -1,15 +1,13 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { ambiguityError } from './ambiguous.ts'
 
 /**
  * The error for a request by which some providers answer with other models, or add paid services, than the model it asks for: neither a list
- * of allowed models nor the worst case of the request sees those. Or for one that providers may read in several ways. It holds for every target, as any connection may lead to such a provider.
+ * of allowed models nor the worst case of the request sees those. It holds for every target, as any connection may lead to such a provider.
  */
-export function detourError(call: { body: JsonObject; text: string }): GatewayError | undefined {
-  const { body } = call
+export function detourError(body: JsonObject): GatewayError | undefined {
   const member = MEMBERS.find((name) => isGiven(body[name])) ?? vercelFallbacksIn(body) ?? openrouterToolIn(body)
-  if (member === undefined) return ambiguityError(call)
+  if (member === undefined) return undefined
   return gatewayError('INVALID_REQUEST', {
     message: `"${member}" can lead to models or paid services beside the model of the request. An API key with allowed models, or with limits on tokens or US dollars, may not send it: leave it out, or ask for a combo of this gateway in place of several models.`,
     data: { param: member },

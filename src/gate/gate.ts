@@ -6,7 +6,7 @@ import type { PresentedKey } from '../store/keyring.ts'
 import type { StoredSettings } from '../store/settings.ts'
 import type { Catalog, Clock } from '../types.ts'
 import { withinAccess } from './access.ts'
-import { detourError } from './detours.ts'
+import { createBodyRule } from './body-rule.ts'
 import { GatedRequest } from './gated-request.ts'
 
 /** Holds requests to what their keys may use. */
@@ -27,7 +27,10 @@ export function createGate({ ledger, clock, catalog }: { ledger: Ledger; clock: 
     if (scopes.length === 0) return next()
     const holders = { key: key?.name, group: key?.group?.name }
     const gated = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
-    if (gated.isMeasured) request.log.targetRule ??= ({ call }) => detourError(call)
+    if (gated.isMeasured && !request.log.targetRule) {
+      const refusalOfBody = createBodyRule()
+      request.log.targetRule = ({ call }) => refusalOfBody(call)
+    }
     request.log.aroundAttempt.push((attempt, make) => gated.attempt(attempt, make))
     return gated.replied(await next())
   }
