@@ -36,6 +36,7 @@ export function relayTranslated(
   let held: readonly Uint8Array[] = head
   let usage: TokenUsage | undefined
   let error: StreamEnd['error']
+  let ended: StreamEnd['ended']
   let fault: StreamEnd['fault']
   let isOver = false // nothing more is read
   let isReported = false // the provider has ended its answer, and reported its usage if it does
@@ -98,7 +99,7 @@ export function relayTranslated(
     if (hasEnded) return
     hasEnded = true
     const streamed = isReported && usage ? undefined : said
-    onEnd({ usage: usage ?? usageOfStart, streamed, error, cancelled, fault })
+    onEnd({ usage: usage ?? usageOfStart, streamed, error, ended, cancelled, fault })
   }
 
   function fail(thrown: unknown) {
@@ -106,6 +107,7 @@ export function relayTranslated(
     body.cancel(thrown)
     const known = toGatewayError(thrown)
     if (known.code === 'INTERNAL') fault = thrown
+    ended = known
     isOver = true
     if (reported) reported.send(errorOf(known))
     else translator.fail(errorOf(known))

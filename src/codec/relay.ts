@@ -1,4 +1,4 @@
-import { gatewayError, toGatewayError } from '../errors.ts'
+import { type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
 import type { AnswerReader, ErrorFacts, Format, StreamState, TokenUsage } from '../formats/format.ts'
 import { concatBytes, createFinder, encodeUtf8 } from '../lib/bytes.ts'
 import type { ByteStream } from '../lib/exchange.ts'
@@ -41,6 +41,8 @@ export interface StreamEnd {
   error: StreamError | undefined
   /** The client left before the end. */
   cancelled: boolean
+  /** The error of the gateway that the client has read in place of the rest. */
+  ended?: GatewayError | undefined
   /** What the gateway itself has failed at, which is nothing against the target. */
   fault?: unknown
 }
@@ -163,21 +165,22 @@ class PassedStream implements RelayedStream {
       this.#end('parting', { error: state.error })
       return
     }
-    const { status, code, message } = toGatewayError(this.#isQuoting ? quoted() : (thrown ?? this.#fault ?? cut()))
+    const ended = toGatewayError(this.#isQuoting ? quoted() : (thrown ?? this.#fault ?? cut()))
+    const { status, code, message } = ended
     if (code === 'INTERNAL') this.#fault = thrown ?? this.#fault
     this.#parting = { events, error: { status, code, message } }
-    this.#end('parting', { error: streamError({ status, code }) })
+    this.#end('parting', { error: streamError({ status, code }), ended })
   }
 
   #end(
     phase: 'parting' | 'over',
-    { error, cancelled = false }: { error?: StreamError | undefined; cancelled?: boolean },
+    { error, ended, cancelled = false }: Partial<Pick<StreamEnd, 'error' | 'ended' | 'cancelled'>>,
   ): void {
     if (this.#phase !== 'flowing') return
     this.#phase = phase
     const { usage, hasBegunUsage } = this.#state
     const streamed = usage && !hasBegunUsage ? undefined : this.#sample.tokens()
-    this.#terms.onEnd({ usage, streamed, error, cancelled, fault: this.#fault })
+    this.#terms.onEnd({ usage, streamed, error, ended, cancelled, fault: this.#fault })
   }
 
   async #part(): Promise<Uint8Array | undefined> {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import { entryOf } from '../lib/maps.ts'
 import { type CanonicalError, type ErrorKind, statusOf } from './canonical/errors.ts'
+import { codeOfKey } from './errors/of-key.ts'
 import type { ErrorFacts } from './format.ts'
 
 /** OpenAI's error body. That of an internal error (500) has no `param` and no `code`. */
@@ -58,7 +59,7 @@ export function openaiError(error: CanonicalError) {
     message,
     type,
     param,
-    code: code ?? providerCode(error) ?? (kind === 'not-found' ? 'model_not_found' : null),
+    code: codeOfKey(error.code) ?? code ?? providerCode(error) ?? (kind === 'not-found' ? 'model_not_found' : null),
   }
 }
 

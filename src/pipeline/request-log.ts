@@ -206,9 +206,10 @@ export class RequestLog {
   }
 
   /** The stream that the client gets is over, and all that was spent for it is known. `status`: that of its reply. */
-  streamEnded({ error, cancelled }: Pick<StreamEnd, 'error' | 'cancelled'>, status: number): void {
+  streamEnded({ error, ended, cancelled }: Pick<StreamEnd, 'error' | 'ended' | 'cancelled'>, status: number): void {
     const end = cancelled ? 'aborted' : error ? 'cut' : 'complete'
-    this.#end({ status: cancelled ? 499 : (error?.status ?? status), end })
+    const why = end === 'cut' && ended && { error: ended.code, reason: ended.message }
+    this.#end({ status: cancelled ? 499 : (error?.status ?? status), end, ...why })
   }
 
   /** The client gets a reply that is not streamed. */

@@ -76,6 +76,28 @@ test('a stream that keeps to its maximum is not cut, however many tokens its tex
   assert.is(await used('tokens'), 119)
 })
 
+/** The same requests to a provider of another format. */
+const others: Readonly<Record<keyof typeof asks, string>> = {
+  'openai-chat': 'claude/c',
+  'openai-responses': 'one/m',
+  'anthropic-messages': 'one/m',
+  gemini: 'one/m',
+}
+
+for (const [format, [path, body]] of Object.entries(asks) as Array<[keyof typeof asks, readonly [string, object]]>)
+  test(`a stream of ${format} from a provider of another format ends so, too, and its record says why`, async () => {
+    const { post, gateway } = await openGate({
+      limits: { tokens: { total: 2_000 } },
+      answer: metered({ words, output: 4_000 }, { tokens: 0 }),
+    })
+    const model = others[format]
+    const reply = await post(path.replace('google/g', model), 'model' in body ? { ...body, model } : body)
+    assert.match(await reply.text(), ends[format])
+    const [record] = (await gateway.api.usage.requests()).requests
+    assert.equal([record?.status, record?.end, record?.error], [402, 'cut', 'BUDGET_EXCEEDED'])
+    assert.match(record?.reason ?? '', /^The request ends here, as it has used what was left/)
+  })
+
 test('a stream is not read event by event where nothing is limited', async () => {
   const { chat } = await openGate({
     limits: { requests: { total: 5 } },

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { type CanonicalError, type ErrorKind, statusOf } from '../canonical/errors.ts'
-import { isOfKey } from '../errors/of-key.ts'
+import { codeOfKey, isOfKey } from '../errors/of-key.ts'
 import { parseEmbeddedError, parseProviderError } from '../errors/parse.ts'
 import { errorObjectIn, readMessage } from '../errors/read.ts'
 import type { ErrorFacts, FormatErrors } from '../format.ts'
@@ -78,6 +78,7 @@ export function writeError(error: CanonicalError): {
   body: JsonObject
 } {
   const { kind, message, retryAfterMs } = error
+  const code = codeOfKey(error.code)
   const [status, type] = responseOfKind[kind]
   const headers: Record<string, string> = {}
   if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
@@ -87,7 +88,7 @@ export function writeError(error: CanonicalError): {
     headers,
     body: {
       type: 'error',
-      error: { type, message: kind === 'context-overflow' ? overflowMessage(message) : message },
+      error: { type, message: kind === 'context-overflow' ? overflowMessage(message) : message, ...(code && { code }) },
       request_id: null, // the header has the id, if the provider has named one
     },
   }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { CanonicalError, ErrorKind } from '../canonical/errors.ts'
-import { isOfKey } from '../errors/of-key.ts'
+import { codeOfKey, isOfKey } from '../errors/of-key.ts'
 import { parseEmbeddedError, parseProviderError } from '../errors/parse.ts'
 import { errorObjectIn, readMessage } from '../errors/read.ts'
 import type { ErrorFacts, FormatErrors } from '../format.ts'
@@ -27,7 +27,7 @@ function body({ status, code, message, retryAfter }: ErrorFacts): object {
   const text = code === 'CONTEXT_OVERFLOW' ? overflowMessage(message) : message
   const error = { code: status, message: text, status: name }
   if (!isOfKey(code)) return { error }
-  const details: JsonObject[] = [{ '@type': `${RPC}.ErrorInfo`, reason: code.toLowerCase(), domain: 'signalbox' }]
+  const details: JsonObject[] = [errorInfo(code.toLowerCase())]
   if (retryAfter !== undefined) details.push({ '@type': `${RPC}.RetryInfo`, retryDelay: `${retryAfter}s` })
   return { error: { ...error, details } }
 }
@@ -98,10 +98,11 @@ export function writeError(error: CanonicalError): {
   body: JsonObject
 } {
   const { kind, message, param, retryAfterMs } = error
-  const [usual, name] = responseOfKind[kind]
+  const reason = codeOfKey(error.code)
+  const [usual, name] = reason !== undefined && kind === 'billing' ? BUDGET : responseOfKind[kind]
   const code = kind === 'server' && error.status >= 500 ? error.status : usual
   const headers: Record<string, string> = {}
-  const details: JsonObject[] = []
+  const details: JsonObject[] = reason === undefined ? [] : [errorInfo(reason)]
   if (retryAfterMs !== undefined) {
     const seconds = Math.ceil(retryAfterMs / 1000)
     headers['retry-after'] = String(seconds)
@@ -118,6 +119,10 @@ export function writeError(error: CanonicalError): {
 }
 
 const RPC = 'type.googleapis.com/google.rpc'
+const errorInfo = (reason: string): JsonObject => ({ '@type': `${RPC}.ErrorInfo`, reason, domain: 'signalbox' })
+
+/** What is left of a budget of the client's key is too little. */
+const BUDGET = [402, 'FAILED_PRECONDITION'] as const
 
 const responseOfKind: Readonly<Record<ErrorKind, readonly [status: number, name: string]>> = {
   'bad-request': [400, 'INVALID_ARGUMENT'],
