@@ -1,7 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
+import { attackersWriteText } from './browser/dashboard/attacks.ts'
 import { everybodyCanUseIt } from './browser/dashboard/looks.ts'
+import { worksAnywhere } from './browser/dashboard/places.ts'
 import { operatorWorks } from './browser/dashboard/tasks.ts'
 
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
@@ -15,3 +17,5 @@ test.after(({ browser }) => browser?.close())
 
 operatorWorks(test)
 everybodyCanUseIt(test)
+attackersWriteText(test)
+worksAnywhere(test)

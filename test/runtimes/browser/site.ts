@@ -27,7 +27,8 @@ export async function startSite() {
   return { ...server, url: `http://localhost:${server.port}` }
 }
 
-async function bundle(path: string, format: 'esm' | 'iife'): Promise<string> {
+/** An app as one script. */
+export async function bundle(path: string, format: 'esm' | 'iife'): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [path],
     bundle: true,

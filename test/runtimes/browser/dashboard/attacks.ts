@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises'
+import type { Browser } from 'playwright-core'
+import { assert, type Suite } from '../../../support/suite.ts'
+import { serveDashboard } from './site.ts'
+import { goTo, settled, visit } from './visit.ts'
+
+/** What others may choose as a name, a model or an error, and what would happen were it more than text. */
+const TEXTS = [
+  '<img src=x onerror="alert(1)">',
+  '<script>alert(1)</script>',
+  '"><svg onload=alert(1)>',
+  '<iframe srcdoc="<script>alert(1)</script>">',
+  '<a href="javascript:alert(1)">x</a>',
+  '{{7*7}}#{7*7}<%= 7*7 %>',
+  '\u202Eevil\u2066name\u2069',
+  'a\u0000b\u0007c\u001b[31m',
+  '=HYPERLINK("http://evil.test","x")',
+  '+SUM(1)',
+  '@SUM(1)',
+  '__proto__',
+  'constructor',
+  '%2e%2e/..%00',
+  'long '.repeat(2_000),
+  'x'.repeat(10_000),
+]
+
+/** Texts of attackers stay texts, and stay where they belong. */
+export function attackersWriteText(test: Suite<{ browser?: Browser }>): void {
+  for (const width of [1280, 360])
+    test(`texts of attackers are text in every page, ${width} pixels wide`, { timeoutMs: 200_000 }, async ({
+      browser,
+    }) => {
+      let said = ''
+      const served = await serveDashboard({
+        fetch: async () => Response.json({ error: { message: said } }, { status: 400 }),
+      })
+      const { api } = served.gateway
+      const made: string[] = []
+      /** What the gateway refuses as a name cannot be shown. */
+      const attempt = async (what: string, act: () => Promise<unknown>) => {
+        await act().then(
+          () => made.push(what),
+          () => {},
+        )
+      }
+      await api.connections.create({ provider: 'openai', apiKey: 'sk-0123456789abcdef' })
+      for (const text of TEXTS) {
+        said = text
+        await attempt('key', () => api.keys.create({ name: text, metadata: { team: text } }))
+        await attempt('group', () => api.groups.create({ name: text }))
+        await attempt('connection', () =>
+          api.connections.create({ provider: 'groq', name: text, apiKey: 'gsk_0123456789' }),
+        )
+        await attempt('combo', () => api.combos.create({ name: text, models: ['openai/gpt-5-mini'] }))
+        await attempt('alias', () => api.aliases.set({ alias: text, model: text }))
+        await (await served.ask({ model: text, user: text })).text()
+        await (await served.ask({ model: 'openai/gpt-5-mini', user: text })).text()
+      }
+      for (const kind of ['key', 'group', 'connection']) assert.ok(made.includes(kind), `no ${kind} was made`)
+
+      const { page, faults, close } = await visit(browser as Browser, served.url, { width })
+      await settled(page)
+      const links = await page.locator('nav a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
+      const { requests } = await api.usage.requests()
+      for (const by of ['key', 'model', 'user', 'target']) links.push(`#/usage?by=${by}`)
+      const wide: string[] = []
+      for (const link of [...links, ...requests.slice(0, 20).map(({ id }) => `#/requests/${id}`)]) {
+        await goTo(page, link)
+        assert.equal(await page.evaluate(STRANGE), [], link)
+        if ((await page.evaluate('document.documentElement.scrollWidth')) !== width) wide.push(link)
+      }
+      assert.equal(wide, [], 'wider than the window')
+      await goTo(page, '#/keys')
+      for (const button of await page.getByRole('button', { name: /^Delete: / }).all()) {
+        await button.click()
+        await page.getByRole('dialog').waitFor()
+        assert.equal(await page.evaluate(STRANGE), [], 'a dialog')
+        await page.keyboard.press('Escape')
+      }
+      assert.equal(faults, [])
+      await close()
+      await served.close()
+    })
+
+  test('files for spreadsheets hold no formulas of attackers', async ({ browser }) => {
+    const served = await serveDashboard()
+    for (const text of TEXTS) await (await served.ask({ model: text, user: text })).text()
+    const { page, close } = await visit(browser as Browser, served.url)
+    for (const by of ['model', 'user']) {
+      await goTo(page, `#/usage?by=${by}`)
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'CSV' }).click(),
+      ])
+      const text = await readFile(await download.path(), 'utf8')
+      assert.match(text, /SUM/)
+      assert.not.match(text, /(?:^|[,\n])"?[=+@]/)
+    }
+    await close()
+    await served.close()
+  })
+}
+
+/** Elements that the page never makes, and characters that turn or end a text. */
+const STRANGE = `[
+  ...[...document.querySelectorAll('img, iframe, script:not([src]), [onerror], [onload], a[href^="javascript"]')].map(({ outerHTML }) => outerHTML),
+  ...(document.body.innerText.match(/[\\u202a-\\u202e\\u2066-\\u2069\\u0000-\\u0008\\u001b]/g) ?? []),
+  ...[...document.querySelectorAll('[aria-label], [title]')].flatMap((one) =>
+    ((one.getAttribute('aria-label') ?? '') + (one.title ?? '')).match(/[\\u202a-\\u202e\\u2066-\\u2069]/g) ?? []),
+]`

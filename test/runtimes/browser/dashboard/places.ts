@@ -1,0 +1,134 @@
+import type { Browser } from 'playwright-core'
+import { assert, type Suite } from '../../../support/suite.ts'
+import { linkPackage } from '../../package-link.ts'
+import { startServer } from '../server.ts'
+import { bundle } from '../site.ts'
+import { serveDashboard, TOKEN } from './site.ts'
+import { goTo, settled, visit } from './visit.ts'
+
+/** Below any path, behind proxies, without a network, and with a token that is over. */
+export function worksAnywhere(test: Suite<{ browser?: Browser }>): void {
+  for (const basePath of ['', '/ai', '/a/b'])
+    test(`the dashboard works below "${basePath}/"`, async ({ browser }) => {
+      const served = await serveDashboard({ basePath })
+      await works(browser as Browser, served.url, `${basePath}/admin`)
+      await served.close()
+    })
+
+  for (const [name, basePath] of [
+    ['strips its prefix', ''],
+    ['keeps its prefix', '/gate'],
+  ] as const)
+    test(`the dashboard works behind a proxy that ${name}`, async ({ browser }) => {
+      const served = await serveDashboard({ basePath })
+      const proxy = await startProxy(served.url, (path) => (basePath === '' ? path.replace(/^\/gate/, '') : path))
+      await works(browser as Browser, `http://127.0.0.1:${proxy.port}`, '/gate/admin')
+      proxy.close()
+      await served.close()
+    })
+
+  test('the dashboard works in a service worker without a network, on the gateway of the page', async ({ browser }) => {
+    await linkPackage()
+    const worker = await bundle(new URL('../../apps/dashboard-worker.mjs', import.meta.url).pathname, 'iife')
+    const site = await startServer((req, res) => {
+      const isWorker = req.url === '/worker.js'
+      res.setHeader('content-type', isWorker ? 'text/javascript' : 'text/html')
+      res.end(isWorker ? worker : '<!doctype html><title>A page</title>')
+    })
+    const url = `http://localhost:${site.port}`
+    const { page, faults, close } = await visit(browser as Browser, url, { path: '/', token: '' })
+    await page.evaluate(`navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready)`)
+    await page.evaluate(
+      `navigator.serviceWorker.controller || new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve)).then(() => 1)`,
+    )
+    site.close()
+    faults.length = 0
+    await page.goto(`${url}/ai/admin/`)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await goTo(page, '#/keys')
+    await makeGroup(page)
+    assert.equal(faults, [])
+    await close()
+  })
+
+  test('the dashboard says why a token is refused, and lets the right one in', async ({ browser }) => {
+    const served = await serveDashboard()
+    const { page, faults, close } = await visit(browser as Browser, served.url, { token: 'another' })
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.getByRole('alert').getByText(/token/).waitFor()
+    assert.not.match(page.url(), 'another')
+    await page.getByLabel('Admin token').fill(TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await settled(page)
+    assert.equal(withoutStatus(faults), [])
+    await close()
+    await served.close()
+  })
+
+  for (const link of ['#/keys', '#/requests'])
+    test(`the dashboard asks for the token again when it is over while ${link} is shown`, async ({ browser }) => {
+      let valid = TOKEN
+      const served = await serveDashboard({
+        management: {
+          authorize: ({ headers }) => headers.get('authorization') === `Bearer ${valid}` || 'The admin token is wrong.',
+        },
+      })
+      const { page, faults, close } = await visit(browser as Browser, served.url)
+      await goTo(page, link)
+      valid = 'a-newer-token'
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByRole('alert').getByText('The admin token is wrong.').waitFor()
+      assert.equal(await page.evaluate('[sessionStorage.length, document.body.innerText.includes("Bearer")]'), [
+        0,
+        false,
+      ])
+      assert.equal(withoutStatus(faults), [])
+      await close()
+      await served.close()
+    })
+}
+
+/** Opens it without the last slash, and writes something. */
+async function works(browser: Browser, url: string, path: string): Promise<void> {
+  const { page, faults, close } = await visit(browser, url, { path })
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  assert.match(page.url(), `${url}${path}/#`)
+  await goTo(page, '#/keys')
+  await makeGroup(page)
+  await goTo(page, '#/usage')
+  assert.equal(faults, [])
+  await close()
+}
+
+async function makeGroup(page: Awaited<ReturnType<typeof visit>>['page']): Promise<void> {
+  await page.getByRole('button', { name: 'New group' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('team')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Delete: team' }).waitFor()
+}
+
+/** A browser logs each answer of 401 by itself. */
+const withoutStatus = (faults: string[]) => faults.filter((fault) => !fault.includes('status of 401'))
+
+/** Passes everything on under a path that it may change. */
+const startProxy = (target: string, pathOf: (path: string) => string) =>
+  startServer(async (req, res) => {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of req) chunks.push(chunk)
+    const reply = await fetch(`${target}${pathOf(req.url ?? '/')}`, {
+      method: req.method ?? 'GET',
+      headers: Object.entries(req.headers).filter(
+        (header): header is [string, string] =>
+          typeof header[1] === 'string' && !/^(?:host|connection|content-length)$/.test(header[0]),
+      ),
+      redirect: 'manual',
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    })
+    const headers = [...reply.headers].filter(
+      ([name]) => !/^(?:content-encoding|content-length|transfer-encoding|connection)$/.test(name),
+    )
+    res.writeHead(reply.status, Object.fromEntries(headers))
+    for await (const chunk of reply.body ?? []) res.write(chunk)
+    res.end()
+  })
