@@ -32,7 +32,7 @@ const statusByCode: Record<string, number> = {
 /** A provider's error object or text in an answer of status 200 or in a stream, with the status that it stands for; 502 if it names none. */
 export function embeddedError(error: unknown): EmbeddedError | undefined {
   if (!error) return undefined
-  const fields = isObject(error) ? error : { message: String(error) }
+  const fields = isObject(error) ? error : { message: typeof error === 'object' ? undefined : String(error) }
   const message =
     typeof fields.message === 'string' ? fields.message : 'The provider reported an error without a message.'
   return { message, status: statusInWords(statusOf(fields), readProviderError({ error })), error }

@@ -109,6 +109,7 @@ function resultsIn(json: JsonObject, { documents, topN }: RerankRequest): Ranked
   if (results.length === 0) return 'any result'
   if (!results.every((result) => result !== undefined && result.index < documents.length))
     return 'a score and the index of a document for each result'
+  if (new Set(results.map((result) => result?.index)).size < results.length) return 'each document once'
   return results
     .filter((result) => result !== undefined)
     .sort((one, other) => other.score - one.score) // which keeps the order of equal ones

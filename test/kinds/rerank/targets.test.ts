@@ -50,6 +50,8 @@ test('an answer that is none goes to the next target', async () => {
     { data: [{ index: 0.5, relevance_score: 1 }] },
     { data: [{ index: 0, relevance_score: '1' }] },
     { data: [null] },
+    { data: [0, 0].map((index) => ({ index, relevance_score: 1 })) },
+    { error: [{ text: 'no' }] },
     { error: { message: 'no' } },
     [],
     'text',
@@ -62,6 +64,11 @@ test('an answer that is none goes to the next target', async () => {
     assert.equal([response.status, up.calls.length], [200, 2], JSON.stringify(answer))
     assert.equal(world.told.errors, [])
   }
+})
+
+test('an error that is a list is said to have no message', async () => {
+  const { ask } = await openVendors({ fetch: voyageAnswers(() => json({ error: [{ text: 'no' }] })) })
+  assert.match(await (await ask(modelOf('voyage'), '/v2/rerank', body)).text(), /an error without a message/)
 })
 
 test('results come in the order of their scores, equal ones in the order of the vendor, and as many as are wanted', async () => {
