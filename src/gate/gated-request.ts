@@ -194,7 +194,9 @@ export class GatedRequest {
 
   #refusal(refusal: LimitRefusal, need: number): GatewayError {
     const { holders, clock } = this.#terms
-    return refusalError(refusal, { need, holders, now: clock.now(), headers: this.#headers([refusal.limit]) })
+    const limitsOutput = this.#request.endpoint.outputLimit !== undefined
+    const headers = this.#headers([refusal.limit])
+    return refusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers })
   }
 
   /** The request is over: it counts once if it was let through. What its attempts have used is counted here where they have reserved nothing. */

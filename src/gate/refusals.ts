@@ -13,6 +13,8 @@ export interface Holders {
 interface RefusedUse {
   /** What it needs of the unit of the limit, in tokens or US dollars. */
   need: number
+  /** Can it limit its own output? */
+  limitsOutput: boolean
   holders: Holders
   /** Epoch ms. */
   now: number
@@ -21,10 +23,17 @@ interface RefusedUse {
 }
 
 /** The error for a request that does not fit into a limit. */
-export function refusalError({ limit, why }: LimitRefusal, { need, holders, now, headers }: RefusedUse): GatewayError {
+export function refusalError(
+  { limit, why }: LimitRefusal,
+  { need, limitsOutput, holders, now, headers }: RefusedUse,
+): GatewayError {
   const isOfUse = limit.unit === 'tokens' || limit.unit === 'usd'
   if (isOfUse && why === 'too-large' && !fitsLater(limit, need)) {
-    const message = [tooLarge(limit, need, holders), SHORTER, need > limit.limit ? '' : resets(limit)]
+    const message = [
+      tooLarge(limit, need, holders),
+      limitsOutput ? SHORTER_OUTPUT : SHORTER,
+      need > limit.limit ? '' : resets(limit),
+    ]
     return gatewayError('REQUEST_TOO_EXPENSIVE', { message: joined(message), headers: { ...headers, ...NO_RETRY } })
   }
   if (isOfUse && why === 'used-up' && !isShort(limit.window)) {
@@ -74,7 +83,8 @@ export const unpricedError = (target: string): GatewayError =>
     headers: NO_RETRY,
   })
 
-const SHORTER = 'Shorten the request, or lower the limit of its output, such as "max_tokens".'
+const SHORTER = 'Ask for less at once.'
+const SHORTER_OUTPUT = 'Shorten the request, or lower the limit of its output, such as "max_tokens".'
 const HIGHER = 'Ask the operator of this gateway for a higher limit.'
 const THEN = 'Send the request again then.'
 const HELD = 'Requests under way hold the rest, and may not need all of it: send the request again in a moment.'

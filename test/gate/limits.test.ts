@@ -298,3 +298,10 @@ test('each attempt of a fallback reserves for itself, and what the failed one he
   assert.is((await chat({ model: 'both', max_tokens: 4_000 })).status, 200)
   assert.equal([await used('tokens'), await used('requests'), await reserved()], [12, 1, 0])
 })
+
+test('what is too expensive is only told to lower the limit of its output where it has one', async () => {
+  const { post } = await openGate({ limits: { usd: { day: 0.005 } } })
+  const { code, message } = await refusal(await post('/v1/search/other/webSearch', { query: 'Hi' }))
+  assert.is(code, 'request_too_expensive')
+  assert.match(message, ' may use 0.005 US dollars a day. Ask for less at once.')
+})
