@@ -7,7 +7,7 @@ import { targetName } from '../providers/target.ts'
 import type { StoredSettings } from '../store/settings.ts'
 import type { LimitState, LimitUnit } from '../types/limits.ts'
 import type { Clock } from '../types.ts'
-import { type WorstCase, worstCaseOf } from '../usage/worst-case.ts'
+import { dearerMember, type WorstCase, worstCaseOf } from '../usage/worst-case.ts'
 import { dropProviderLimits, limitHeaders } from './headers.ts'
 import { type Holders, outgrownError, refusalError, unpricedError } from './refusals.ts'
 
@@ -147,7 +147,9 @@ export class GatedRequest {
   #wanted({ request, target }: SteppedAttempt, worst: WorstCase): Wanted {
     const { inputTokens, outputTokens, answers, isOutputGiven, usd } = worst
     const isPriced = this.#measured.has('usd')
-    if (isPriced && !usd && this.#terms.rules.unpriced !== 'allow') throw unpricedError(targetName(target))
+    const dearer = dearerMember(request.call.body)
+    if (isPriced && (!usd || dearer) && this.#terms.rules.unpriced !== 'allow')
+      throw unpricedError(targetName(target), dearer)
     const fixed: Amounts = { tokens: inputTokens }
     if (isPriced) fixed.usd = usd?.fixed ?? 0
     const isFirm = isOutputGiven || request.call.endpoint.outputLimit === undefined

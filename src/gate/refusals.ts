@@ -76,10 +76,15 @@ export function outgrownError(limit: LimitState, holders: Holders): GatewayError
   return gatewayError(code, { message: joined([what, resets(limit), HIGHER]), headers: NO_RETRY })
 }
 
-/** The error for a target without a known price, where US dollars are limited. */
-export const unpricedError = (target: string): GatewayError =>
+/**
+ * The error for a target without a known price, where US dollars are limited. `member`: that of the request which asks for an answer at another
+ * price than the model's.
+ */
+export const unpricedError = (target: string, member: string | undefined): GatewayError =>
   gatewayError('REQUEST_TOO_EXPENSIVE', {
-    message: `No price is known of "${target}", and a limit in US dollars holds for this request. Ask for another model; the operator of this gateway can set "prices" for the model, or "unpriced" to "allow" in the settings.`,
+    message: member
+      ? `No price is known of "${target}" with this "${member}", and a limit in US dollars holds for this request. Leave "${member}" out; the operator of this gateway can set "unpriced" to "allow" in the settings.`
+      : `No price is known of "${target}", and a limit in US dollars holds for this request. Ask for another model; the operator of this gateway can set "prices" for the model, or "unpriced" to "allow" in the settings.`,
     headers: NO_RETRY,
   })
 

@@ -219,6 +219,25 @@ test('a model without a known price is refused where US dollars are limited, unl
   assert.equal([await open.used('usd'), await open.used('tokens')], [0, 12])
 })
 
+test('a tier that costs more than the model has no known price', async () => {
+  const dearer = [
+    ['service_tier', 'priority'],
+    ['speed', 'fast'],
+    ['inference_geo', 'us'],
+  ]
+  for (const [name = '', value] of dearer) {
+    const { chat, up } = await openGate({ limits: { usd: { day: 10 } } })
+    const { status, message } = await refusal(await chat({ [name]: value }))
+    assert.is(status, 402)
+    assert.match(message, `No price is known of "one/m" with this "${name}"`)
+    assert.is(up.calls.length, 0)
+    assert.is((await chat({ [name]: 'standard' })).status, 200)
+  }
+  const open = await openGate({ limits: { usd: { day: 10 } }, settings: { unpriced: 'allow' } })
+  assert.is((await open.chat({ service_tier: 'priority' })).status, 200)
+  assert.ok((await open.used('usd')) > 0)
+})
+
 test('requests under way at once are limited, whatever becomes of them', async () => {
   const answering = Promise.withResolvers<Response>()
   const { chat, used, up } = await openGate({
