@@ -88,6 +88,7 @@ function addMembers(object: JsonObject, content: BodyContent, { isJson, isRoot =
     } else {
       if (SCHEMAS.has(name) && isSchema(value)) content.hasSchema = true
       if (name === 'citations') content.hasCitations = true
+      if (isRoot && SEARCHES.has(name)) content.other += vendorToolTokens({ type: 'web_search' })
       if (name === 'tools') addTools(value, content)
       if (name === 'toolConfig' && isObject(value)) addTools(value.tools, content) // Bedrock's
       if (typeof value === 'string' && addSpecial(name, value, { object, content, isImage })) continue
@@ -199,6 +200,9 @@ const JSONS = new Set([
   ],
   ...['generationConfig', 'generation_config', 'args', 'arguments', 'response', 'json', 'parameters', 'input_schema'],
 ])
+
+/** Members of the body that let the vendor search the web, as a tool does elsewhere. */
+const SEARCHES = new Set(['web_search_options', 'search_parameters'])
 
 /** Members that may hold the schema of the answer. */
 const SCHEMAS = new Set([
