@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../errors.ts'
+import { plainUsd } from '../lib/usd.ts'
 import type { LimitRefusal } from '../limits/ledger.ts'
 import type { LimitState, LimitUnit, LimitWindow } from '../types/limits.ts'
-import { plainUsd } from './usd.ts'
 
 /** Whose limits a request is held to, by name. */
 export interface Holders {

@@ -1,10 +1,10 @@
 import { isByteStream, type Reply } from '../lib/exchange.ts'
+import { plainUsd } from '../lib/usd.ts'
 import type { RequestLog } from '../pipeline/request-log.ts'
 import type { RequestStep } from '../pipeline/steps.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { StoredSettings } from '../store/settings.ts'
 import type { Gate } from './gate.ts'
-import { plainUsd } from './usd.ts'
 
 /**
  * The step around each request to a model endpoint that holds it to the limits of its key, the key's group and the gateway, and to the models

@@ -1,3 +1,5 @@
+import { NANO } from '../lib/usd.ts'
+
 /** What a request may use, or has used. What is absent is 0. */
 export interface Amounts {
   requests?: number
@@ -18,7 +20,6 @@ export interface WholeAmounts {
 
 export const NOTHING: WholeAmounts = Object.freeze({ requests: 0, parallel: 0, tokens: 0, usd: 0 })
 
-const NANO = 1e9
 /** The largest count. More is counted as this. */
 const MOST = Number.MAX_SAFE_INTEGER
 /** A product of floating-point numbers that is a whole number but for so much of it is meant to be that number. */
@@ -34,8 +35,6 @@ export function roundUp(value: number, otherwise = MOST): number {
 
 /** US dollars in nano-dollars, rounded up. */
 export const toNano = (usd: number, otherwise?: number): number => roundUp(usd * NANO, otherwise)
-
-export const toUsd = (nano: number): number => nano / NANO
 
 /** A sum that stays a safe integer. */
 export const plus = (a: number, b: number): number => Math.min(MOST, a + b)

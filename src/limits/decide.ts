@@ -1,5 +1,6 @@
+import { usdOf } from '../lib/usd.ts'
 import type { LimitScope, LimitState, LimitUnit, LimitWindow, UsageLimits } from '../types/limits.ts'
-import { minus, type OutputWanted, plus, toNano, toUsd, type WholeAmounts, withOutput } from './amounts.ts'
+import { minus, type OutputWanted, plus, toNano, type WholeAmounts, withOutput } from './amounts.ts'
 import { type Book, COUNTED, type MinuteSlot, usedAt } from './book.ts'
 import { type Minute, WINDOWS, windowEndText, windowStarts } from './windows.ts'
 
@@ -106,7 +107,7 @@ const goneOf = ({ used, unsettled, reserved }: Tally): number => plus(plus(used,
 
 function stateOf({ scope, id }: AccountName, rule: SingleLimit, tally: Tally, minute: Minute): LimitState {
   const { unit, window, limit, most } = rule
-  const shown = unit === 'usd' ? toUsd : same
+  const shown = unit === 'usd' ? usdOf : same
   return {
     scope,
     ...(id !== '' && { id }),
@@ -194,7 +195,7 @@ function outputThatFits({ unit, most }: SingleLimit, tally: Tally, fixed: WholeA
   const room = most - goneOf(tally) - fixed[unit]
   if (unit === 'tokens') return room
   if (unit !== 'usd' || output.usdPerToken <= 0) return Number.POSITIVE_INFINITY
-  let tokens = Math.min(output.tokens, Math.floor(toUsd(room) / output.usdPerToken) + 1) // one more: division may round down
+  let tokens = Math.min(output.tokens, Math.floor(usdOf(room) / output.usdPerToken) + 1) // one more: division may round down
   while (tokens > 0 && toNano(tokens * output.usdPerToken) > room) tokens--
   return tokens
 }

@@ -1,6 +1,7 @@
+import { usdOf } from '../lib/usd.ts'
 import type { UsageLimits } from '../types/limits.ts'
 import type { Account } from './account.ts'
-import { NOTHING, type OutputWanted, toUsd, type WholeAmounts, withOutput } from './amounts.ts'
+import { NOTHING, type OutputWanted, type WholeAmounts, withOutput } from './amounts.ts'
 import { type HoldRequest, harder, type LimitRefusal } from './decide.ts'
 import type { Grant, HoldOutcome } from './draft.ts'
 
@@ -85,7 +86,7 @@ function confirmed(asks: readonly Ask[], held: Map<Ask, Grant>): HeldPart[] {
     account.change({ ...grant, freed: excess, decided: grant.amounts, spent: NOTHING })
     if (excess === NOTHING) return { account, limits: asked.limits, grant }
     const limits = grant.limits.map((state) => {
-      const freed = state.unit === 'usd' ? toUsd(excess.usd) : excess[state.unit]
+      const freed = state.unit === 'usd' ? usdOf(excess.usd) : excess[state.unit]
       return { ...state, reserved: state.reserved - freed, remaining: state.remaining + freed }
     })
     const amounts = withOutput(asked.fixed, asked.output, output)

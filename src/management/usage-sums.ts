@@ -1,4 +1,5 @@
-import { type KeptTarget, type Tokens, type UsedUnits, usdOf } from '../usage/kept/record.ts'
+import { usdOf } from '../lib/usd.ts'
+import type { KeptTarget, Tokens, UsedUnits } from '../usage/kept/record.ts'
 import { addSums, type Dimensions, noSums, type Sums } from '../usage/kept/totals.ts'
 import { invalidInput } from './input.ts'
 

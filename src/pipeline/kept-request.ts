@@ -1,8 +1,9 @@
 import type { ErrorCode } from '../errors.ts'
 import type { Endpoint } from '../formats/format.ts'
+import { nanoOf, usdOf } from '../lib/usd.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { PresentedKey } from '../store/keyring.ts'
-import { type KeptAttempt, type KeptRequest, type KeptSkip, nanoOf, spentBy, usdOf } from '../usage/kept/record.ts'
+import { type KeptAttempt, type KeptRequest, type KeptSkip, spentBy } from '../usage/kept/record.ts'
 import type { AttemptRecord, RequestEnd, StepRecord } from './records.ts'
 
 /** Takes a request that is over, to keep it. */

@@ -1,4 +1,5 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
+import { nanoOf, usdOf } from '../../lib/usd.ts'
 import type { PricedUnit, WireFormat } from '../../types.ts'
 import {
   type KeptAttempt,
@@ -6,12 +7,10 @@ import {
   type KeptRequest,
   type KeptSkip,
   NO_TOKENS,
-  nanoOf,
   SOURCES,
   type Spent,
   spentBy,
   timeOfId,
-  usdOf,
 } from './record.ts'
 
 /*

@@ -1,3 +1,4 @@
+import { nanoOf, usdOf } from '../../lib/usd.ts'
 import type { PricedUnit, WireFormat } from '../../types.ts'
 import type { CostSource } from '../cost.ts'
 
@@ -89,13 +90,6 @@ export interface KeptRequest extends Spent {
   reason?: string
   warnings?: readonly string[]
 }
-
-const NANO = 1e9
-
-/** A sum in US dollars as whole nano-dollars, in which sums are exact. */
-export const nanoOf = (usd: number): number => Math.round(usd * NANO)
-
-export const usdOf = (nano: number): number => nano / NANO
 
 /** What all attempts have spent: nothing, which costs 0, where there were none or none has used anything. */
 export function spentBy(attempts: readonly Spent[]): Spent & { tokens: Tokens } {

@@ -1,4 +1,5 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
+import { nanoOf } from '../../lib/usd.ts'
 import { TextTable } from './codec.ts'
 import {
   addTokens,
@@ -6,7 +7,6 @@ import {
   type KeptRequest,
   type KeptTarget,
   NO_TOKENS,
-  nanoOf,
   type Tokens,
   type UsedUnits,
 } from './record.ts'
