@@ -4,8 +4,8 @@
  */
 export class StreamSample {
   readonly #count: (events: Uint8Array) => number
-  /** Each with the bytes that it stands for: its own, and those between the part before it and it. */
-  readonly #parts: Array<{ events: Uint8Array; bytes: number }> = []
+  /** What is kept of each, and the bytes that it stands for: its own, and those between the part before it and it. */
+  readonly #parts: Array<{ events: Uint8Array | undefined; tokens: number; length: number; bytes: number }> = []
   #pieces = 0
   #bytes = 0 // since the last part
   #tokens = 0 // of pieces that are too large to keep
@@ -23,7 +23,7 @@ export class StreamSample {
     }
     this.#bytes += events.length
     this.#pieces++
-    if ((this.#pieces & (this.#pieces - 1)) === 0) this.#keep(events.slice())
+    if ((this.#pieces & (this.#pieces - 1)) === 0) this.#keep(events.length > SMALL ? events : events.slice())
   }
 
   /** Takes the last piece, which is nobody else's. */
@@ -34,17 +34,22 @@ export class StreamSample {
 
   /** The tokens that all of it has said, by those of the parts. */
   tokens(): number {
-    return this.#parts.reduce(
-      (sum, { events, bytes }) => sum + (this.#count(events) * bytes) / events.length,
-      this.#tokens,
-    )
+    return this.#parts.reduce((sum, { events, tokens, length, bytes }) => {
+      const own = events ? this.#count(events) : tokens
+      return sum + (own * bytes) / length
+    }, this.#tokens)
   }
 
+  /** A larger part is counted at once, as thousands of streams may be open whose clients do not read. */
   #keep(events: Uint8Array): void {
-    if (events.length === 0) return
-    this.#parts.push({ events, bytes: this.#bytes })
+    const { length } = events
+    if (length === 0) return
+    const bytes = this.#bytes
     this.#bytes = 0
+    if (length > SMALL) this.#parts.push({ events: undefined, tokens: this.#count(events), length, bytes })
+    else this.#parts.push({ events, tokens: 0, length, bytes })
   }
 }
 
+const SMALL = 4 * 1024
 const LARGE = 64 * 1024
