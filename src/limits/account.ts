@@ -12,11 +12,13 @@ import {
   type InstanceEntry,
   readBook,
   rolled,
+  type SideSpent,
   writeBook,
 } from './book.ts'
 import { type AccountName, type HoldRequest, statesOf } from './decide.ts'
 import { type AccountChange, type AccountOperation, Draft, type HoldOutcome } from './draft.ts'
 import { createObservation, type Observation } from './lost.ts'
+import { recordOf } from './spent.ts'
 import { minuteOf } from './windows.ts'
 
 /** What the accounts of one process share. */
@@ -80,7 +82,7 @@ export class Account {
   constructor(deps: AccountDependencies, name: AccountName) {
     this.#deps = deps
     this.#name = name
-    this.#key = `limits/${name.scope}${name.id && `/${encodeURIComponent(name.id)}`}`
+    this.#key = recordOf(name)
     this.#observation = createObservation(deps.instance)
   }
 
@@ -137,6 +139,11 @@ export class Account {
   /** Ends what lost instances held: as if all of it had been spent, or none. */
   settleLost(as: 'spent' | 'unspent'): Promise<void> {
     return this.#task((draft) => draft.settleLost(as))
+  }
+
+  /** Takes what the other side of a mirror has used. Rejects as `hold` does. */
+  takeSpent(side: string, spent: SideSpent): Promise<void> {
+    return this.#task((draft) => draft.takeSpent(side, spent))
   }
 
   /** Removes the account; what is under way is not counted. */
@@ -352,7 +359,14 @@ function united(stored: Book, own: Book): Book {
   const minute = Math.max(stored.minute, own.minute)
   const ours = rolled(own.used, own.minute, minute)
   const used = rolled(stored.used, stored.minute, minute).map((value, at) => Math.max(value, ours[at] ?? 0))
-  return { minute, used, gone: stored.gone, entries: stored.entries }
+  const { gone, entries } = stored
+  const later = stored.number < own.number ? own : stored
+  const elsewhere = later.elsewhere && {
+    ...later.elsewhere,
+    used: rolled(later.elsewhere.used, later.minute, minute),
+  }
+  const epoch = Math.max(stored.epoch, own.epoch)
+  return { minute, used, gone, entries, epoch, number: Math.max(stored.number, own.number), elsewhere }
 }
 
 const unavailable = (cause: unknown) =>

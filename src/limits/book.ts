@@ -33,17 +33,46 @@ export interface Book {
   /** What instances that have been lost for long had reserved, by the first minute of the day. */
   gone: readonly MinuteSlot[]
   entries: ReadonlyMap<string, InstanceEntry>
+  /** When the counters were started anew, in epoch ms and later than each time before; 0: never. Both sides of a mirror come to the latest. */
+  epoch: number
+  /** That of the last write: epoch ms, and more with each write. */
+  number: number
+  /** What the other side of a mirror has used, in the windows of `minute`. */
+  elsewhere: Elsewhere | undefined
+}
+
+/** What the other side of a mirror has used of an account. */
+export interface Elsewhere {
+  /** The id of the mirror. */
+  side: string
+  /** That of its write. */
+  number: number
+  used: readonly number[]
+}
+
+/** What one side of a mirror has used of an account, as it says to the other. */
+export interface SideSpent {
+  epoch: number
+  number: number
+  /** All windows are those that it lies in. */
+  minute: Minute
+  used: readonly number[]
 }
 
 /** The units that are counted by window, in the order in which they are stored. */
 export const COUNTED = ['requests', 'tokens', 'usd'] as const
 const UNITS = COUNTED.length
+/** How many counters there are in `used`. */
+export const COUNTERS = WINDOWS.length * UNITS
 
 export const emptyBook = (minute: Minute): Book => ({
   minute,
-  used: new Array<number>(WINDOWS.length * UNITS).fill(0),
+  used: new Array<number>(COUNTERS).fill(0),
   gone: [],
   entries: new Map(),
+  epoch: 0,
+  number: 0,
+  elsewhere: undefined,
 })
 
 export const emptyEntry: InstanceEntry = Object.freeze({
@@ -85,6 +114,10 @@ export function count(used: number[], minute: Minute, [made, ...amounts]: Minute
   }
 }
 
+/** Counters with others added, one by one. */
+export const withUsed = (used: readonly number[], added: readonly number[]): number[] =>
+  used.map((value, at) => plus(value, added[at] ?? 0))
+
 export const slotOf = (minute: Minute, { requests, tokens, usd }: WholeAmounts): MinuteSlot => [
   minute,
   requests,
@@ -115,7 +148,7 @@ export function withoutSlot(slots: readonly MinuteSlot[], taken: MinuteSlot): re
 const LOST_AS: readonly LostAs[] = ['open', 'spent', 'unspent']
 
 /** An account as it is stored. */
-export function writeBook({ minute, used, gone, entries }: Book): string {
+export function writeBook({ minute, used, gone, entries, epoch, number, elsewhere }: Book): string {
   const written = Array.from(entries, ([id, { beat, sequence, lostAs, parallel, held, pendingParallel, pending }]) => [
     id,
     beat,
@@ -126,24 +159,36 @@ export function writeBook({ minute, used, gone, entries }: Book): string {
     pendingParallel,
     pending,
   ])
-  return JSON.stringify({ v: VERSION, minute, used, gone, entries: written })
+  const other = elsewhere && [elsewhere.side, elsewhere.number, elsewhere.used]
+  return JSON.stringify({ v: VERSION, minute, used, gone, entries: written, epoch, number, elsewhere: other })
 }
 
-const VERSION = 1
+const VERSION = 2
+/** The same without `epoch`, `number` and `elsewhere`. */
+const VERSION_WITHOUT_SIDES = 1
 
 /** Reads an account. Throws `RECORD_DAMAGED` on anything that `writeBook` does not write: a budget is never taken for unspent. */
 export function readBook(key: string, text: string): Book {
   const json = tryParseJson(text)
-  if (isObject(json) && json.v === VERSION) {
+  if (isObject(json) && (json.v === VERSION || json.v === VERSION_WITHOUT_SIDES)) {
     const { minute, used, gone, entries } = json
+    const { epoch, number, elsewhere } = json.v === VERSION ? json : { epoch: 0, number: 0 }
     const read = Array.isArray(entries) ? entries.map(readEntry) : [undefined]
-    if (isCount(minute) && isCounts(used, WINDOWS.length * UNITS) && isSlots(gone) && read.every(isDefined))
-      return { minute, used, gone, entries: new Map(read) }
+    const other = elsewhere === undefined ? undefined : readElsewhere(elsewhere)
+    const isSound = isCount(epoch) && isCount(number) && isDefined(other) === isDefined(elsewhere)
+    if (isSound && isCount(minute) && isCounts(used, COUNTERS) && isSlots(gone) && read.every(isDefined))
+      return { minute, used, gone, entries: new Map(read), epoch, number, elsewhere: other }
   }
   throw gatewayError('RECORD_DAMAGED', {
     message: `The counters in the record ${key} of the storage are damaged or of a newer release. Starting them anew (DELETE …/limits) repairs them.`,
     data: { key },
   })
+}
+
+function readElsewhere(value: unknown): Elsewhere | undefined {
+  if (!Array.isArray(value)) return undefined
+  const [side, number, used]: unknown[] = value
+  return typeof side === 'string' && isCount(number) && isCounts(used, COUNTERS) ? { side, number, used } : undefined
 }
 
 function readEntry(value: unknown): [id: string, entry: InstanceEntry] | undefined {

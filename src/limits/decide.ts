@@ -77,7 +77,8 @@ function tallyOf({ book, isLost, mayLive }: AccountView, { windowAt, unitAt }: S
   const tally = { used: 0, unsettled: 0, reserved: 0, pending: 0 }
   const start = windowStarts(book.minute)[windowAt] ?? 0
   if (unitAt >= 0) {
-    tally.used = book.used[usedAt(windowAt, unitAt)] ?? 0
+    const at = usedAt(windowAt, unitAt)
+    tally.used = plus(book.used[at] ?? 0, book.elsewhere?.used[at] ?? 0)
     tally.unsettled = sumOf(book.gone, start, unitAt)
   }
   for (const [id, entry] of book.entries) {

@@ -1,7 +1,18 @@
 import { assertNever } from '../lib/assert-never.ts'
 import type { LimitState } from '../types/limits.ts'
 import { minus, NOTHING, type WholeAmounts } from './amounts.ts'
-import { type Book, count, holdsNothing, type InstanceEntry, rolled, slotOf, withoutSlot, withSlot } from './book.ts'
+import {
+  type Book,
+  count,
+  holdsNothing,
+  type InstanceEntry,
+  rolled,
+  type SideSpent,
+  slotOf,
+  withoutSlot,
+  withSlot,
+  withUsed,
+} from './book.ts'
 import { type AccountView, decide, type HoldRequest, type LimitRefusal } from './decide.ts'
 import { LOST_MS, type Observation, tidied } from './lost.ts'
 import { type Minute, minuteOf } from './windows.ts'
@@ -94,7 +105,12 @@ export class Draft {
     const before = entries.get(instance)
     if (before?.lostAs === 'spent') for (const slot of before.held) count(used, minute, slot, -1) // it was not lost after all
     entries.set(instance, own)
-    this.book = { minute, used, gone, entries }
+    const { epoch, number } = from
+    const elsewhere = from.elsewhere && {
+      ...from.elsewhere,
+      used: rolled(from.elsewhere.used, from.minute, minute),
+    }
+    this.book = { minute, used, gone, entries, epoch, number: Math.max(number + 1, Math.floor(now)), elsewhere }
     this.view = {
       book: this.book,
       isLost: (id) => observation.isLost(id, now),
@@ -127,13 +143,36 @@ export class Draft {
   }
 
   /** Starts all counters anew, in the windows of now, or of the latest reservation under way if a clock was ahead. */
-  startAnew(): void {
+  startAnew(epoch = Math.max(this.book.epoch + 1, Math.floor(this.#now))): void {
     const { book, view } = this
     for (const [id, entry] of book.entries) if (entry.lostAs !== 'open' || view.isLost(id)) book.entries.delete(id)
     const made = Array.from(book.entries.values(), ({ held }) => held.map(([minute]) => minute)).flat()
     book.minute = Math.max(minuteOf(this.#now), ...made)
     book.used.fill(0)
     book.gone = []
+    book.epoch = epoch
+    book.elsewhere = undefined
+    this.isChanged = true
+  }
+
+  /**
+   * Takes what the other side of a mirror has used, in place of what it had used before. Counters from before a reset are passed over; those from
+   * after a reset there start these anew. What a mirror before this one has used becomes used here.
+   */
+  takeSpent(side: string, { epoch, number, minute, used }: SideSpent): void {
+    const { book } = this
+    if (epoch < book.epoch) return
+    if (epoch > book.epoch) this.startAnew(epoch)
+    const before = book.elsewhere
+    const isSame = before?.side === side
+    if (isSame && number <= before.number) return
+    const latest = Math.max(book.minute, minute) // windows do not go back
+    const taken = rolled(used, minute, latest)
+    if (isSame && latest === book.minute && taken.every((value, at) => value === before.used[at])) return
+    const own = before && !isSame ? withUsed(book.used, before.used) : book.used
+    book.used = rolled(own, book.minute, latest)
+    book.minute = latest
+    book.elsewhere = { side, number, used: taken }
     this.isChanged = true
   }
 

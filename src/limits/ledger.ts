@@ -1,3 +1,4 @@
+import { evictOldest } from '../lib/maps.ts'
 import { newId } from '../lib/new-id.ts'
 import type { LimitState, LimitUnit, UsageLimits } from '../types/limits.ts'
 import { Account, type AccountDependencies, BEAT_MS } from './account.ts'
@@ -12,9 +13,11 @@ import {
 } from './amounts.ts'
 import { type AccountName, type LimitRefusal, rulesOf } from './decide.ts'
 import { type Ask, type HeldPart, holdAll } from './hold-all.ts'
+import { listSpent, type SpentAccount, type SpentPage } from './spent.ts'
 
 export type { Amounts, OutputWanted } from './amounts.ts'
 export type { AccountName, LimitRefusal } from './decide.ts'
+export type { SpentAccount, SpentPage } from './spent.ts'
 
 /** An account, and the limits that it has now. */
 export interface LimitedScope extends AccountName {
@@ -62,6 +65,13 @@ export interface Ledger {
   settleLost(scope: AccountName, as: 'spent' | 'unspent'): Promise<void>
   /** Removes the counters of a key or group that was deleted. */
   forget(scope: AccountName): Promise<void>
+  /**
+   * What this side of a mirror has used of keys and groups, for the other side: at most `limit` accounts after those of an earlier page. `mirror` is
+   * its id. Rejects with `STORAGE_FAILED`.
+   */
+  spent(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpentPage>
+  /** Counts what the other side has used of an account as used, in place of what it had used before. Rejects as `reserve` does. */
+  takeSpent(mirror: string, account: SpentAccount): Promise<void>
   /** Resolves when all settlements that wait have been written, or have failed: for `waitUntil`. */
   flushed(): Promise<void>
   /** How many accounts this process keeps in memory. */
@@ -88,6 +98,8 @@ export function createLedger(options: LedgerOptions): Ledger {
 class StoredLedger implements Ledger {
   readonly #deps: AccountDependencies
   readonly #accounts = new Map<string, Account>()
+  /** What the other side of a mirror said last, by account: most of it does not change from one exchange to the next. */
+  readonly #taken = new Map<string, string>()
   #sweepAt = MAX_ACCOUNTS
   #underWay = 0
   /** While a timer runs; in epoch ms. */
@@ -129,6 +141,19 @@ class StoredLedger implements Ledger {
 
   forget(scope: AccountName): Promise<void> {
     return this.#accountOf(scope).forget()
+  }
+
+  spent(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpentPage> {
+    return listSpent(this.#deps.storage, mirror, page)
+  }
+
+  async takeSpent(mirror: string, { scope, id, ...spent }: SpentAccount): Promise<void> {
+    const name = `${scope}/${id}`
+    const said = JSON.stringify([mirror, spent.epoch, spent.minute, spent.used])
+    if (this.#taken.get(name) === said) return
+    await this.#accountOf({ scope, id }).takeSpent(mirror, spent)
+    if (!this.#taken.delete(name)) evictOldest(this.#taken, MAX_ACCOUNTS)
+    this.#taken.set(name, said)
   }
 
   async flushed(): Promise<void> {

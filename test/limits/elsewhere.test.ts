@@ -1,0 +1,199 @@
+import type { LimitedScope } from '../../src/limits/ledger.ts'
+import { createRandom } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+import { key, reserved, sums, whyOf } from './support/ledgers.ts'
+import { World } from './support/world.ts'
+
+const test = suite('what the other side of a mirror has used')
+
+/** A side of a mirror, with a storage of its own. */
+function openSide() {
+  const world = new World(createRandom())
+  const { ledger } = world.start()
+  return {
+    world,
+    ledger,
+    async spend(scope: LimitedScope, tokens: number) {
+      reserved(await ledger.reserve([scope], { fixed: { requests: 1, tokens } })).settle({ requests: 1, tokens })
+      await ledger.flushed()
+    },
+    async said(mirror = 'm') {
+      const { accounts } = await ledger.spent(mirror, { limit: 10 })
+      return accounts
+    },
+    async used(scope: LimitedScope) {
+      return (await ledger.state(scope)).map(({ used }) => used)
+    },
+  }
+}
+
+type Side = ReturnType<typeof openSide>
+
+const openSides = () => ({ home: openSide(), cloud: openSide(), scope: key({ tokens: { hour: 100, total: 1_000 } }) })
+
+async function tell(from: Side, to: Side, mirror = 'm') {
+  for (const account of await from.said(mirror)) await to.ledger.takeSpent(mirror, account)
+}
+
+async function exchange(one: Side, other: Side) {
+  await tell(one, other)
+  await tell(other, one)
+}
+
+test('what each side has used counts on both, once, however often they say it', async () => {
+  const { home, cloud, scope } = openSides()
+  await home.spend(scope, 30)
+  await cloud.spend(scope, 45)
+  for (let times = 0; times < 10; times++) {
+    await exchange(home, cloud)
+    assert.equal([await home.used(scope), await cloud.used(scope)], [Array(2).fill(75), Array(2).fill(75)])
+  }
+  const asked = { fixed: { tokens: 26 } }
+  assert.equal(whyOf(await home.ledger.reserve([scope], asked)), ['too-large', 'key', 'tokens', 'hour'])
+  assert.equal(whyOf(await cloud.ledger.reserve([scope], asked)), ['too-large', 'key', 'tokens', 'hour'])
+  await cloud.spend(scope, 25)
+  await exchange(home, cloud)
+  assert.equal(sums(await home.ledger.state(scope))[0], { used: 100, reserved: 0, unsettled: 0, remaining: 0 })
+  assert.equal(whyOf(await home.ledger.reserve([scope], { fixed: { tokens: 1 } })), [
+    'used-up',
+    'key',
+    'tokens',
+    'hour',
+  ])
+})
+
+test('a message that comes again, or after a later one, changes nothing, also in another process', async () => {
+  const { home, cloud, scope } = openSides()
+  await cloud.spend(scope, 10)
+  const early = await cloud.said()
+  cloud.world.now += 1_000
+  await cloud.spend(scope, 20)
+  await tell(cloud, home)
+  const stored = await home.world.storage.list('')
+  await tell(cloud, home)
+  const other = home.world.start().ledger
+  for (const account of [...(await cloud.said()), ...early]) await other.takeSpent('m', account)
+  assert.equal(await home.world.storage.list(''), stored)
+  assert.equal(
+    (await other.state(scope)).map(({ used }) => used),
+    [30, 30],
+  )
+})
+
+test('what was used elsewhere ends with its window', async () => {
+  const { home, cloud, scope } = openSides()
+  await cloud.spend(scope, 60)
+  await tell(cloud, home)
+  await home.spend(scope, 1)
+  for (const { world } of [home, cloud]) await world.pass(3_600_000)
+  assert.equal(await home.used(scope), [0, 61])
+  await exchange(home, cloud)
+  assert.equal(
+    [await home.used(scope), await cloud.used(scope)],
+    [
+      [0, 61],
+      [0, 61],
+    ],
+  )
+})
+
+test('a side whose clock is behind counts in the windows of the other', async () => {
+  const { home, cloud, scope } = openSides()
+  cloud.world.now += 3_600_000
+  await cloud.spend(scope, 60)
+  await home.spend(scope, 1)
+  await exchange(home, cloud)
+  assert.equal(
+    [await home.used(scope), await cloud.used(scope)],
+    [
+      [60, 61],
+      [60, 61],
+    ],
+  )
+})
+
+test('counters that are started anew on one side start anew on the other, and older ones are passed over', async () => {
+  const { home, cloud, scope } = openSides()
+  await home.spend(scope, 20)
+  await cloud.spend(scope, 30)
+  await exchange(home, cloud)
+  await home.ledger.reset(scope)
+  assert.equal(await home.used(scope), [0, 0])
+  await tell(cloud, home)
+  const other = home.world.start().ledger // which has not been told it before
+  for (const account of await cloud.said()) await other.takeSpent('m', account)
+  assert.equal(await home.used(scope), [0, 0], 'what the cloud has used before is void')
+  await home.spend(scope, 5)
+  await exchange(home, cloud)
+  assert.equal(
+    [await home.used(scope), await cloud.used(scope)],
+    [
+      [5, 5],
+      [5, 5],
+    ],
+  )
+  await cloud.ledger.reset(scope)
+  await cloud.spend(scope, 7)
+  await exchange(home, cloud)
+  await exchange(home, cloud)
+  assert.equal(
+    [await home.used(scope), await cloud.used(scope)],
+    [
+      [7, 7],
+      [7, 7],
+    ],
+  )
+})
+
+test('what an earlier mirror has used stays used, and is told to the next one', async () => {
+  const { home, cloud, scope } = openSides()
+  await cloud.spend(scope, 40)
+  await tell(cloud, home)
+  const next = openSide()
+  await tell(home, next, 'n')
+  assert.equal(await next.used(scope), [40, 40])
+  await next.spend(scope, 2)
+  for (let times = 0; times < 3; times++) {
+    await tell(next, home, 'n')
+    await tell(home, next, 'n')
+    assert.equal(
+      [await home.used(scope), await next.used(scope)],
+      [
+        [42, 42],
+        [42, 42],
+      ],
+    )
+  }
+})
+
+test('a record of the form before mirrors were counted opens, and counts on', async () => {
+  const { home, cloud, scope } = openSides()
+  await home.spend(scope, 9)
+  const [{ key: name, value } = { key: '', value: '' }] = await home.world.storage.list('limits/')
+  const { epoch, number, elsewhere, ...earlier } = JSON.parse(value)
+  assert.equal([epoch, elsewhere, number > 0], [0, undefined, true])
+  await home.world.storage.set(name, JSON.stringify({ ...earlier, v: 1 }))
+  await cloud.spend(scope, 1)
+  const other = home.world.start().ledger
+  for (const account of await cloud.said()) await other.takeSpent('m', account)
+  assert.equal(
+    (await other.state(scope)).map(({ used }) => used),
+    [10, 10],
+  )
+})
+
+test("accounts are told in pages, without the gateway's and without those of which nothing was used", async () => {
+  const { home } = openSides()
+  const limits = { tokens: { total: 100 } }
+  for (const id of ['a/b', 'c', 'd']) await home.spend(key(limits, id), 1)
+  await home.spend({ scope: 'gateway', id: '', limits }, 1)
+  await home.ledger.reserve([key(limits, 'held')], { fixed: { tokens: 1 } })
+  const told: string[] = []
+  let after: string | undefined
+  do {
+    const page = await home.ledger.spent('m', { limit: 2, after })
+    told.push(...page.accounts.map(({ scope, id }) => `${scope} ${id}`))
+    after = page.next
+  } while (after !== undefined)
+  assert.equal(told, ['key a/b', 'key c', 'key d'])
+})
