@@ -99,12 +99,12 @@ export interface Steps {
 
 export const NO_STEPS: Steps = { afterKey: [], aroundRequest: [], aroundAttempt: [] }
 
-/** A gateway of checked options, with steps of features that are no options, and its store. */
+/** A gateway of checked options, with steps of features that are no options, its store, and the counters of its limits. */
 export function createGatewayWith(
   options: GatewayOptions,
   steps: Steps,
   { filesBySha256 = false }: Pick<StoreOptions, 'filesBySha256'> = {},
-): { gateway: Gateway; store: Store } {
+): { gateway: Gateway; store: Store; ledger(): Promise<Ledger> } {
   const { storage, sharedState = storage.atomic, catalog = defaultCatalog, clock = platformClock } = options
   const limits = { ...defaultLimits, ...options.limits }
   const logger = loggerFor(options.logger)
@@ -330,7 +330,7 @@ export function createGatewayWith(
     },
   }
   const callable = Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
-  return { gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable, store } // see `Gateway`
+  return { gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable, store, ledger } // see `Gateway`
 }
 
 /** The guards of pages, loaded with the first request for one. */

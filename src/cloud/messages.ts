@@ -1,12 +1,15 @@
 import * as v from 'valibot'
 import { jsonText, MAX_DEPTH, parseJsonObject } from '../lib/json.ts'
 import { scanTopLevel } from '../lib/json-scan.ts'
+import { sideAccount } from '../management/cloud-spending.ts'
 import {
   collections,
   MAX_ATTEMPTS,
+  MAX_SPENT,
   MAX_STATES,
   type OpenSession,
   type Sealed,
+  type SpentRequest,
   type SyncRequest,
 } from '../sync/protocol.ts'
 import { refusal } from './refusals.ts'
@@ -50,6 +53,11 @@ const schemas = {
     changes: few(state),
     seen: few(seen),
   }),
+  spent: v.strictObject({
+    mirror: text(100),
+    accounts: v.pipe(v.array(v.strictObject(sideAccount.entries)), v.maxLength(MAX_SPENT)),
+    after: v.exactOptional(text(10_000)),
+  }),
 }
 
 /** Throws `INVALID_MESSAGE`, which names the first member that is wrong, and never its value. */
@@ -67,4 +75,5 @@ function read<T extends v.GenericSchema>(schema: T, message: string): v.InferOut
 
 export const readOpening = (body: Uint8Array): OpenSession => read(schemas.opening, jsonText(body))
 export const readSealed = (body: Uint8Array): Sealed => read(schemas.sealed, jsonText(body))
+export const readSpent = (message: string): SpentRequest => read(schemas.spent, message)
 export const readSync = (message: string): SyncRequest => read(schemas.sync, message)

@@ -1,10 +1,20 @@
 import { randomBytes, toHex } from '../lib/bytes.ts'
 import { createMutex, type Mutex } from '../lib/promises.ts'
+import { answerSpending } from '../management/cloud-spending.ts'
 import { parseMirrored } from '../management/mirror-input.ts'
 import { createWritableStore } from '../store/writable-store.ts'
-import { MAX_STATES, type SyncAnswer, type SyncRequest } from '../sync/protocol.ts'
+import {
+  type Collection,
+  MAX_STATES,
+  type SpentAnswer,
+  type SpentRequest,
+  type SyncAnswer,
+  type SyncRequest,
+  type Verdict,
+} from '../sync/protocol.ts'
 import { createReplica } from '../sync/replica.ts'
 import type { Replica } from '../sync/types.ts'
+import type { LimitScope } from '../types/limits.ts'
 import type { Clock } from '../types.ts'
 import type { Directory } from './directory.ts'
 import type { Documents } from './documents.ts'
@@ -82,6 +92,7 @@ export function createMirroring(deps: {
     const tenant = await tenants.open(tenantId)
     if (tenant?.mirror !== mirror.id) throw refusal('MIRROR_GONE')
     const { verdicts, states, more } = await tenants.use(tenant, () => exchanged(replicaOf(tenant), mirror, request))
+    await forgetDeleted(tenant, request, verdicts)
     const stamps = stampsAfter(mirror, request, { states: states.length, newStamp: newId })
     let isThere = false
     await mirrors.change(tenantId, (stored) => {
@@ -101,6 +112,23 @@ export function createMirroring(deps: {
     return { verdicts, ...(await replica.unseen(MAX_STATES)) }
   }
 
+  /** Removes the counters of keys and groups that were deleted at home: another one of the same id begins anew. */
+  async function forgetDeleted(tenant: Tenant, { changes }: SyncRequest, verdicts: readonly Verdict[]): Promise<void> {
+    for (const [index, { collection, id, record }] of changes.entries()) {
+      const scope = record === null && SCOPES[collection]
+      if (scope && (verdicts[index] === 'taken' || verdicts[index] === 'known'))
+        await (await tenant.ledger()).forget({ scope, id })
+    }
+  }
+
+  async function spent(tenantId: string, request: SpentRequest): Promise<SpentAnswer> {
+    const mirror = await mirrors.read(tenantId)
+    if (!mirror || mirror.isEnding || mirror.id !== request.mirror) throw refusal('MIRROR_GONE')
+    const tenant = await tenants.open(tenantId)
+    if (tenant?.mirror !== mirror.id) throw refusal('MIRROR_GONE')
+    return tenants.use(tenant, () => answerSpending({ ...tenant, mirror: mirror.id }, request))
+  }
+
   /**
    * Removes a mirror. It is marked as ending first, so that its keys open nothing more. Its record is removed last, so that what a crash has
    * left is removed when the next mirror is made.
@@ -116,6 +144,7 @@ export function createMirroring(deps: {
   return {
     inTurn: turns,
     sync: (tenant, request) => turns(tenant, () => sync(tenant, request)),
+    spent: (tenant, request) => turns(tenant, () => spent(tenant, request)),
     remove: (tenant) =>
       turns(tenant, async () => {
         await removeMirror(tenant)
@@ -131,6 +160,9 @@ export function createMirroring(deps: {
       }),
   }
 }
+
+/** The collections whose records have counters. */
+const SCOPES: { readonly [Name in Collection]?: LimitScope } = { keys: 'key', groups: 'group' }
 
 const newId = () => toHex(randomBytes(16))
 

@@ -11,16 +11,19 @@ import {
   paths,
   requestPlace,
   type SessionList,
+  type SpentAnswer,
+  type SpentRequest,
   type SyncAnswer,
   type SyncRequest,
 } from '../sync/protocol.ts'
-import { readOpening, readSealed, readSync } from './messages.ts'
+import { readOpening, readSealed, readSpent, readSync } from './messages.ts'
 import { refusal, refusalReply } from './refusals.ts'
 import type { Sessions, SignedRequest } from './sessions.ts'
 
 /** The actions of the protocol on the mirrors of tenants. */
 export interface MirrorActions {
   sync(tenant: string, request: SyncRequest): Promise<SyncAnswer>
+  spent(tenant: string, request: SpentRequest): Promise<SpentAnswer>
   /** Removes the mirror and all sessions. Succeeds also when there is no mirror. */
   remove(tenant: string): Promise<void>
 }
@@ -81,6 +84,11 @@ export function cloudRoutes(sessions: Sessions, actions: MirrorActions, time: Bo
         method: 'POST',
         path: paths.mirror,
         run: async (request) => actions.sync(request.tenant, readSync(await opened(request))),
+      },
+      {
+        method: 'POST',
+        path: paths.spent,
+        run: async (request) => actions.spent(request.tenant, readSpent(await opened(request))),
       },
       {
         method: 'DELETE',

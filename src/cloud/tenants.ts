@@ -1,4 +1,5 @@
 import type { Gateway } from '../gateway.ts'
+import type { Ledger } from '../limits/ledger.ts'
 import type { Store } from '../store/store.ts'
 import type { Storage } from '../types.ts'
 import type { Mirrors } from './mirrors.ts'
@@ -11,6 +12,8 @@ export interface Tenant {
   readonly mirror: string
   readonly gateway: Gateway
   readonly store: Store
+  /** The counters of its limits. */
+  ledger(): Promise<Ledger>
 }
 
 /** The tenants in memory; others are opened when they are needed. */
@@ -36,7 +39,7 @@ const LAST_STREAM_MS = 60 * 60_000
 export function createTenants(deps: {
   scopes: Scopes
   mirrors: Mirrors
-  makeGateway(storage: Storage): { gateway: Gateway; store: Store }
+  makeGateway(storage: Storage): Pick<Tenant, 'gateway' | 'store' | 'ledger'>
   maxOpen?: number
 }): Tenants {
   const { scopes, mirrors, makeGateway, maxOpen = MAX_OPEN } = deps

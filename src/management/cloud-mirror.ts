@@ -5,6 +5,7 @@ import type { UpstreamFetch } from '../lib/exchange.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { createMutex } from '../lib/promises.ts'
 import { isLoopbackHost } from '../lib/urls.ts'
+import type { Ledger } from '../limits/ledger.ts'
 import type { WritableStore } from '../store/writable-store.ts'
 import { exchange } from '../sync/exchange.ts'
 import { identityAt } from '../sync/identity.ts'
@@ -15,6 +16,7 @@ import { createSignedCalls, type SignedCall, type SignedCallOptions, type Signed
 import type { Exchanged } from '../sync/types.ts'
 import type { Clock } from '../types.ts'
 import type { CloudConflict, CloudOptions } from './cloud.ts'
+import { exchangeSpending } from './cloud-spending.ts'
 import { createMirrorMemory, type MirrorMemory, type MirrorMemoryStore } from './cloud-state.ts'
 import { invalidInput } from './input.ts'
 import { parseMirrored } from './mirror-input.ts'
@@ -26,6 +28,8 @@ export const EXCHANGE_MS = 15_000
 export interface MirrorDependencies {
   store: WritableStore
   clock: Clock
+  /** The counters of all limits. */
+  ledger(): Promise<Ledger>
   /** Calls the proxy. */
   fetch: UpstreamFetch
   options: CloudOptions
@@ -62,7 +66,7 @@ export interface HomeMirror {
   close(): void
 }
 
-export function createMirror({ store, clock, fetch, options }: MirrorDependencies): HomeMirror {
+export function createMirror({ store, clock, ledger, fetch, options }: MirrorDependencies): HomeMirror {
   const memory = createMirrorMemory(store.storage)
   const calls = createSignedCalls({ identityAt: (cloudUrl) => identityAt(cloudUrl, store) })
   const inTurn = createMutex()
@@ -88,7 +92,7 @@ export function createMirror({ store, clock, fetch, options }: MirrorDependencie
   const exchangeWith: HomeMirror['exchange'] = async (context, { create = false } = {}) => {
     const { cloudUrl, signal } = context
     const refresh = async () => stateAt(await memory.read(), cloudUrl)
-    return exchange({
+    const exchanged = await exchange({
       replica: (mirror) =>
         createReplica({ store, side: 'home', mirror, validate: parseMirrored, clock, keepsSecrets: true }),
       send: async (body) => syncAnswer(await call({ method: 'POST', path: paths.mirror, body }, context), context),
@@ -100,7 +104,26 @@ export function createMirror({ store, clock, fetch, options }: MirrorDependencie
       create,
       signal,
     })
+    const { mirror } = await refresh()
+    if (mirror !== null) await exchangeSpent(mirror, context)
+    return exchanged
   }
+
+  /** Once both sides have the same limits: what each has used of them. */
+  const exchangeSpent = (mirror: string, context: ProxyContext): Promise<void> =>
+    exchangeSpending(
+      { store, ledger, mirror },
+      {
+        async send(body) {
+          context.signal.throwIfAborted()
+          return call({ method: 'POST', path: paths.spent, body }, context).catch((error: unknown) => {
+            if (!isRefusal(error, 'NOT_FOUND')) throw error
+            return undefined // a proxy of an earlier release
+          })
+        },
+        invalid: () => invalidAnswer(context),
+      },
+    )
 
   return {
     memory,

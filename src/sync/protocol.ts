@@ -20,6 +20,8 @@ export const paths = {
   session: (id: string) => `/cloud/1/sessions/${encodeURIComponent(id)}`,
   /** POST `SyncRequest`, signed: `SyncAnswer`. DELETE, signed: removes the mirror and all sessions, `{ success: true }`. */
   mirror: '/cloud/1/mirror',
+  /** POST `SpentRequest`, signed: `SpentAnswer`. A proxy of an earlier release answers `NOT_FOUND`. */
+  spent: '/cloud/1/spent',
 } as const
 
 /** The headers of a signed request. */
@@ -33,6 +35,8 @@ export const headers = {
 
 /** The most `attempts` in one message. */
 export const MAX_ATTEMPTS = 16
+/** The most accounts in one message. */
+export const MAX_SPENT = 200
 /** The most states in one message. */
 export const MAX_STATES = 200
 /** The largest message, in bytes. */
@@ -178,6 +182,35 @@ export interface SyncAnswer {
   changes: MirrorState[]
   /** Is there more that it has not seen? */
   more: boolean
+}
+
+/** What the sender has used of what a key or a group may use, without what the other side has told it. */
+export interface SideAccount {
+  scope: 'key' | 'group'
+  id: string
+  /** When its counters were started anew, in epoch ms; the side with the lesser one starts its own anew, too. */
+  epoch: number
+  /** Rises with each change of it: of two messages the one with the larger number counts. */
+  number: number
+  /** The minute, since the Unix epoch, that its windows lie in. */
+  minute: number
+  /** Requests, tokens and nano-dollars of the minute, then of the hour, day, week, month, and in total. */
+  used: readonly number[]
+}
+
+/** At most `MAX_SPENT` accounts; those with limits alone. */
+export interface SpentRequest {
+  mirror: string
+  accounts: SideAccount[]
+  /** Sent to be told what the proxy has used: empty, then `next` of the last answer. */
+  after?: string
+}
+
+export interface SpentAnswer {
+  /** Some of what the proxy has used. */
+  accounts: SideAccount[]
+  /** Absent: that was all. */
+  next?: string
 }
 
 /** What the signature of a request is over. `path` is one of `paths`; `bodyDigest` the SHA-256 of the body's bytes as sent, in base64 (`digestOfBytes`). */

@@ -12,7 +12,7 @@ const none = async (): Promise<never> => Promise.reject(new Error('The table alo
 const unused = { challenge: none, open: none, authorise: none, list: none, revoke: none, revokeAll: none }
 const { open, signed } = cloudRoutes(
   { ...unused, isEnrolled: none, unenrol: none },
-  { sync: none, remove: none },
+  { sync: none, spent: none, remove: none },
   { timeoutMs: 1, clock: { now: () => 0, sleep: none }, turnEnd: none },
 )
 
@@ -25,9 +25,10 @@ async function openWorld() {
   const { stamp: current } = await client.sync({ mirror, stamp, changes: [state] })
   await stranger.sync({ create: true })
   const sync = { mirror, stamp: current, changes: [], seen: [] }
+  const contents: Record<string, object> = { [paths.mirror]: sync, [paths.spent]: { mirror, accounts: [] } }
   const right = (route: SignedRoute, by = client.session(), from: Client = client): Promise<Message> => {
     const path = route.path.replace(':id', client.session().session)
-    return from.signed(route.method, path, route.method === 'POST' ? sync : undefined, by)
+    return from.signed(route.method, path, route.method === 'POST' ? contents[path] : undefined, by)
   }
   return { ...world, client, stranger, value, right }
 }
@@ -173,6 +174,7 @@ test('requests with a wrong credential are tried at every route that needs one',
     'GET /cloud/1/sessions',
     'DELETE /cloud/1/sessions/:id',
     'POST /cloud/1/mirror',
+    'POST /cloud/1/spent',
     'DELETE /cloud/1/mirror',
   ])
 })

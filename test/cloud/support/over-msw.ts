@@ -28,13 +28,18 @@ export interface Recorded {
 export interface OverMswOptions {
   home?: Partial<GatewayOptions>
   cloud?: Partial<CloudProxyOptions>
+  /** A path that the proxy does not know, as one of an earlier release. */
+  unknownPath?: string
+  /** The events that the provider answers with. */
+  events?: string
 }
 
 /**
  * A gateway and a cloud proxy, joined by msw: what home sends to `https://cloud.test` goes to the proxy and is recorded, and both call one
  * mocked provider, by openai-chat. Their clocks are an hour apart; a message takes a millisecond of the proxy's.
  */
-export function openOverMsw({ home: homeOptions = {}, cloud: cloudOptions = {} }: OverMswOptions = {}) {
+export function openOverMsw(options: OverMswOptions = {}) {
+  const { home: homeOptions = {}, cloud: cloudOptions = {}, events = STREAM, unknownPath } = options
   for (const canary of [ENROLMENT, SECRET, HOME_SECRET, PROVIDER_KEY]) plant(canary)
   const homeClock = fakeClock()
   const cloudClock = fakeClock(homeClock.now() + HOUR)
@@ -49,7 +54,7 @@ export function openOverMsw({ home: homeOptions = {}, cloud: cloudOptions = {} }
   const provider = (by: 'home' | 'cloud') =>
     http.post('https://api.openai.com/v1/chat/completions', ({ request }) => {
       provided.push({ by, authorization: request.headers.get('authorization') })
-      return new HttpResponse(STREAM, { headers: { 'content-type': 'text/event-stream' } })
+      return new HttpResponse(events, { headers: { 'content-type': 'text/event-stream' } })
     })
 
   const makeProxy = () =>
@@ -67,6 +72,8 @@ export function openOverMsw({ home: homeOptions = {}, cloud: cloudOptions = {} }
   const throughMsw = upstream(
     http.all(`${CLOUD_URL}/*`, async ({ request }) => {
       if (isAway) return HttpResponse.error()
+      if (new URL(request.url).pathname === unknownPath)
+        return HttpResponse.json({ error: `There is no POST ${unknownPath} here.`, code: 'NOT_FOUND' }, { status: 404 })
       await cloudClock.advance(1)
       const body = await request.clone().text()
       const response = await proxy.fetch(request)

@@ -1,0 +1,173 @@
+import { paths } from '../../src/sync/protocol.ts'
+import { assert, suite } from '../support/suite.ts'
+import { CLOUD_URL, chatRequest, type OverMsw, openOverMsw, PROVIDER_KEY } from './support/over-msw.ts'
+import { openProxy } from './support/proxy.ts'
+import { keyState } from './support/states.ts'
+
+const test = suite('what both ends of a mirror have spent')
+
+const MODEL = 'openai/gpt-5-mini'
+/** What the provider says of each request. */
+const TOKENS = 100
+const usage = { prompt_tokens: 40, completion_tokens: 60, total_tokens: TOKENS }
+const chunk = (choices: object[], more = {}) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more })}\n\n`
+const events = [
+  chunk([{ index: 0, delta: { role: 'assistant', content: 'Hello' }, finish_reason: null }]),
+  chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]),
+  chunk([], { usage }),
+  'data: [DONE]\n\n',
+].join('')
+
+/** A key of a group, mirrored. */
+async function opened(limits: { key?: object; group?: object }, options: Parameters<typeof openOverMsw>[0] = {}) {
+  const ends = openOverMsw({ events, ...options })
+  const { api } = ends.home
+  await api.connections.put({ id: 'openai', provider: 'openai', apiKey: PROVIDER_KEY })
+  await api.groups.put({ id: 'team', name: 'Team', ...(limits.group && { limits: limits.group }) })
+  const { id, key } = await api.keys.create({ name: 'app', group: 'team', ...(limits.key && { limits: limits.key }) })
+  await api.settings.update({ cloudUrl: CLOUD_URL })
+  await api.cloud.enable()
+  return { ends, api, id, key, ...asks(ends, key) }
+}
+
+function asks(ends: OverMsw, key: string) {
+  return {
+    async atHome() {
+      const response = await ends.home.fetch('http://home.test/v1/chat/completions', chatRequest(key, MODEL))
+      return { status: response.status, text: await response.text() }
+    },
+    atCloud: () => ends.chat(key, MODEL),
+  }
+}
+
+/** `used` and `remaining` of each limit of the key. */
+const states = async (api: Pick<OverMsw['home']['api'], 'keys'>, id: string) =>
+  (await api.keys.limits.get(id)).limits.map(({ scope, unit, used, remaining }) => [scope, unit, used, remaining])
+
+const spentCalls = ({ recorded }: OverMsw) => recorded.filter(({ path }) => path === paths.spent)
+
+test('what a key has spent at the cloud is gone at home after a sync, and the other way round', async () => {
+  const budget = { tokens: { total: 20_000 }, requests: { total: 5 } }
+  const { ends, api, id, atHome, atCloud } = await opened({ key: budget, group: { requests: { month: 50 } } })
+  for (let times = 0; times < 2; times++) assert.is((await atCloud()).status, 200)
+  assert.is((await atHome()).status, 200)
+  const cloud = (await ends.tenant()).api
+  const both = [
+    ['key', 'requests', 3, 2],
+    ['key', 'tokens', 3 * TOKENS, 20_000 - 3 * TOKENS],
+    ['group', 'requests', 3, 47],
+  ]
+  for (let times = 0; times < 10; times++) {
+    await api.cloud.sync()
+    assert.equal(await states(api, id), both)
+    assert.equal(await states(cloud, id), both)
+  }
+  assert.is((await atHome()).status, 200)
+  assert.is((await atHome()).status, 200)
+  await api.cloud.sync()
+  const refused = await atCloud()
+  assert.is(refused.status, 429, refused.text)
+  assert.match(refused.text, /rate_limit_exceeded/)
+  assert.is((await atHome()).status, 429)
+  assert.equal((await states(cloud, id))[0], ['key', 'requests', 5, 0])
+  await ends.close()
+})
+
+test('a budget that is spent at the cloud is spent at home', async () => {
+  const { ends, api, id, atHome, atCloud } = await opened({ key: { usd: { total: 0.0023 } } })
+  const answers: number[] = []
+  while (answers.at(-1) !== 402 && answers.length < 20) answers.push((await atCloud()).status)
+  assert.equal(answers.slice(0, 2), [200, 200])
+  assert.is(answers.at(-1), 402)
+  assert.equal(await states(api, id), [['key', 'usd', 0, 0.0023]])
+  await api.cloud.sync()
+  const cloud = (await ends.tenant()).api
+  assert.equal(await states(api, id), await states(cloud, id))
+  const { status, text } = await atHome()
+  assert.is(status, 402, text)
+  await ends.close()
+})
+
+test('counters that are started anew at home start anew at the cloud', async () => {
+  const { ends, api, id, atHome, atCloud } = await opened({ key: { requests: { total: 2 } } })
+  assert.is((await atCloud()).status, 200)
+  assert.is((await atHome()).status, 200)
+  await api.cloud.sync()
+  assert.equal([(await atCloud()).status, (await atHome()).status], [429, 429])
+  await api.keys.limits.reset(id)
+  await api.cloud.sync()
+  assert.equal([(await atCloud()).status, (await atHome()).status], [200, 200])
+  await api.cloud.sync()
+  assert.equal(await states(api, id), [['key', 'requests', 2, 0]])
+  await ends.close()
+})
+
+test('what was spent at the cloud stays spent after the mirror is removed, and at the next mirror', async () => {
+  const { ends, api, id, atCloud } = await opened({ key: { requests: { total: 3 } } })
+  assert.is((await atCloud()).status, 200)
+  await api.cloud.disable()
+  assert.equal(await states(api, id), [['key', 'requests', 1, 2]])
+  await api.cloud.enable()
+  assert.is((await atCloud()).status, 200)
+  for (let times = 0; times < 3; times++) {
+    await api.cloud.sync()
+    assert.equal(await states(api, id), [['key', 'requests', 2, 1]])
+    assert.equal(await states((await ends.tenant()).api, id), [['key', 'requests', 2, 1]])
+  }
+  await ends.close()
+})
+
+test('a key that was deleted at home leaves no counters at the cloud', async () => {
+  const { ends, api, id, atCloud } = await opened({ key: { requests: { total: 3 } } })
+  assert.is((await atCloud()).status, 200)
+  const counters = async () => (await ends.cloudStorage.list('')).filter(({ key }) => key.includes('/limits/key/'))
+  assert.is((await counters()).length, 1)
+  await api.keys.delete(id)
+  await api.cloud.sync()
+  assert.equal(await counters(), [])
+  await ends.close()
+})
+
+test('nothing is said of spending while no key and no group has a limit', async () => {
+  const { ends, api, atCloud } = await opened({})
+  assert.is((await atCloud()).status, 200)
+  await api.cloud.sync()
+  assert.equal(spentCalls(ends), [])
+  await ends.close()
+})
+
+test('a proxy of an earlier release goes on being a mirror', async () => {
+  const { ends, api, id, atHome, atCloud } = await opened(
+    { key: { requests: { total: 5 } } },
+    { unknownPath: paths.spent },
+  )
+  assert.equal([(await atCloud()).status, (await atHome()).status], [200, 200])
+  assert.equal(await api.cloud.sync(), { success: true, conflicts: [] })
+  assert.equal(await states(api, id), [['key', 'requests', 1, 4]])
+  assert.is((await api.cloud.get()).lastError, null)
+  await ends.close()
+})
+
+test('a proxy takes counters of its mirror alone, and of keys with limits', async () => {
+  const world = openProxy()
+  const client = await world.enrolled()
+  const { mirror, stamp } = await client.sync({ create: true })
+  const { state } = await keyState('limited')
+  const limited = { ...state, record: { ...state.record, limits: { requests: { total: 9 } } } }
+  const { verdicts } = await client.sync({ mirror, stamp, changes: [limited, (await keyState('free')).state] })
+  assert.equal(verdicts, ['taken', 'taken'])
+  const account = (id: string) => ({ scope: 'key', id, epoch: 0, number: 1, minute: 1, used: Array(18).fill(3) })
+  const send = async (content: object) => {
+    const { status, body } = await client.call('POST', paths.spent, content)
+    return [status, body.code ?? body]
+  }
+  const accounts = ['limited', 'free', 'unknown'].map(account)
+  assert.equal(await send({ mirror, accounts, after: '' }), [200, { accounts: [] }])
+  const counters = (await world.storage.list('')).filter(({ key }) => key.includes('/limits/'))
+  assert.is(counters.length, 1)
+  assert.equal(await send({ mirror: 'other', accounts, after: '' }), [409, 'MIRROR_GONE'])
+  const wrong = [{ used: [1] }, { minute: 1e13 }, { number: -1 }, { scope: 'gateway' }, { more: 1 }]
+  for (const change of wrong)
+    assert.equal(await send({ mirror, accounts: [{ ...account('limited'), ...change }] }), [400, 'INVALID_MESSAGE'])
+})
