@@ -1,3 +1,4 @@
+import { createCohere } from '@ai-sdk/cohere'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { GoogleGenAI } from '@google/genai'
@@ -54,11 +55,12 @@ for (const [name, vendor] of asked) {
     )
   })
 
-  test(`the AI SDK embeds at ${name} as a client of OpenAI and of Google`, async () => {
+  test(`the AI SDK embeds at ${name} as a client of OpenAI, of Google and of Cohere`, async () => {
     const { fetch, model } = await open(vendor)
     const openai = createOpenAI({ baseURL: 'http://gateway/v1', apiKey: 'none', fetch })
     const google = createGoogleGenerativeAI({ baseURL: 'http://gateway/v1beta', apiKey: 'none', fetch })
-    for (const embedder of [openai.embedding(model), google.embedding(model)]) {
+    const cohere = createCohere({ baseURL: 'http://gateway/v2', apiKey: 'none', fetch })
+    for (const embedder of [openai.embedding(model), google.embedding(model), cohere.embedding(model)]) {
       assert.equal((await embed({ model: embedder, value: 'alpha', maxRetries: 0 })).embedding, WANTED[0])
       assert.equal((await embedMany({ model: embedder, values: TEXTS, maxRetries: 0 })).embeddings, WANTED)
     }

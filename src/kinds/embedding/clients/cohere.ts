@@ -46,7 +46,7 @@ export const cohere: ClientForm<Embed, Embedded> = {
       texts,
       meta: {
         api_version: { version: '2' },
-        ...(usage && { billed_units: { input_tokens: usage.inputTokens } }),
+        billed_units: { input_tokens: usage?.inputTokens ?? 0 }, // some clients read no answer without a number
       },
       response_type: 'embeddings_by_type',
     }
