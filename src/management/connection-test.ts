@@ -21,7 +21,7 @@ export interface ConnectionTest {
 export interface TestedConnection {
   /** Has it answered? */
   ok: boolean
-  /** As a client would get it. */
+  /** The provider's, otherwise that of the gateway's own refusal. */
   status: number
   /** How long the answer took. */
   ms: number
@@ -79,10 +79,10 @@ export function createConnectionTest({
         actsAs: { connectionId: id },
       }),
     )
-    const { status = 404, body } = reply ?? {}
+    const { status = 404, headers = {}, body } = reply ?? {}
     const text = await textOf(body)
     const tested = { ok: status === 200, status, ms: clock.now() - startedAt, model }
-    return tested.ok ? tested : { ...tested, message: messageIn(text) }
+    return tested.ok ? tested : { ...tested, status: statusIn(headers) ?? status, message: messageIn(text) }
   }
 }
 
@@ -100,6 +100,12 @@ function modelToAsk(record: ConnectionRecord, catalog: Catalog): string | undefi
     return rank < 0 ? [] : [{ model, rank, output }]
   })
   return askable.sort((a, b) => a.rank - b.rank || a.output - b.output)[0]?.model
+}
+
+/** The status of the last attempt by the header of attempts: the reply may have another one in its stead, such as 529 in the place of 503. */
+function statusIn(headers: Reply['headers']): number | undefined {
+  const [last] = [...(headers['x-signalbox-attempts'] ?? '').matchAll(/=(\d{3})\b/g)].reverse()
+  return last && Number(last[1])
 }
 
 async function textOf(body: Reply['body']): Promise<string> {

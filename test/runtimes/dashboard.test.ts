@@ -4,6 +4,7 @@ import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { attackersWriteText } from './browser/dashboard/attacks.ts'
 import { everybodyCanUseIt } from './browser/dashboard/looks.ts'
 import { worksAnywhere } from './browser/dashboard/places.ts'
+import { modelsAreAsked } from './browser/dashboard/playground.ts'
 import { operatorWorks } from './browser/dashboard/tasks.ts'
 
 if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
@@ -16,6 +17,7 @@ test.before({ timeoutMs: 150_000 }, async (context) => {
 test.after(({ browser }) => browser?.close())
 
 operatorWorks(test)
+modelsAreAsked(test)
 everybodyCanUseIt(test)
 attackersWriteText(test)
 worksAnywhere(test)

@@ -21,6 +21,7 @@ const pages: Partial<Record<PageName, () => Promise<ComponentType>>> = {
   targets: async () => (await managing()).targets,
   combos: async () => (await managing()).combos,
   models: async () => (await managing()).models,
+  playground: async () => (await watching()).playground,
   cloud: async () => (await managing()).cloud,
   settings: async () => (await managing()).settings,
 }

@@ -27,6 +27,9 @@ export const api = computed<Client>(() =>
 /** Where model clients send their requests. */
 export const modelsUrl = `${apiRoot}v1`
 
+/** The address of the gateway, without a trailing slash. */
+export const gatewayUrl = apiRoot.slice(0, -1)
+
 /** The address of a path of the gateway, such as `api/live`. */
 export const addressOf = (path: string): string => `${apiRoot}${path}`
 
@@ -81,7 +84,8 @@ export const watchedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await fetch(input, init)
     lostAt.value = undefined
-    if (response.status === 401 && access.value.state === 'open') {
+    const isOfModel = response.headers.has('x-signalbox-request-id') // the model request in it was refused, and not this visitor
+    if (response.status === 401 && !isOfModel && access.value.state === 'open') {
       const body: unknown = await response
         .clone()
         .json()

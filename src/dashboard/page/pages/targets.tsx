@@ -1,6 +1,6 @@
 import type { HealthEntry } from '../../../routing/health-entry.ts'
 import { useAction, useLoaded, useSignal } from '../data.ts'
-import { percent } from '../format.ts'
+import { duration, escaped, percent } from '../format.ts'
 import { api } from '../session.ts'
 import { texts as common } from '../texts/frame.ts'
 import { texts } from '../texts/targets.ts'
@@ -18,6 +18,7 @@ export default function Targets() {
   const { state, reload } = useLoaded(load, { everyMs: 5_000 })
   const edited = useSignal<ShownConnection | 'new' | undefined>(undefined)
   const removed = useSignal<ShownConnection | undefined>(undefined)
+  const tested = useSignal<Tested | undefined>(undefined)
   const change = useAction(async (act: () => Promise<unknown>) => {
     await act()
     reload()
@@ -32,6 +33,7 @@ export default function Targets() {
         </Button>
       </div>
       {change.error.value !== undefined && <Problem>{change.error.value}</Problem>}
+      <TestResult tested={tested.value} />
       <Await of={state.value} onRetry={reload}>
         {({ connections, health, targets }) => (
           <>
@@ -49,7 +51,7 @@ export default function Targets() {
               <h2 id="connections">{texts.connections}</h2>
               <Table
                 caption={texts.connections}
-                columns={connectionColumns({ health, targets, edited, removed, run: change.run })}
+                columns={connectionColumns({ health, targets, edited, removed, tested, run: change.run })}
                 rows={connections}
                 keyOf={({ id }) => id}
                 empty={texts.empty}
@@ -126,10 +128,11 @@ interface RowTerms {
   targets: readonly TargetState[]
   edited: { value: ShownConnection | 'new' | undefined }
   removed: { value: ShownConnection | undefined }
+  tested: { value: Tested | undefined }
   run: (act: () => Promise<unknown>) => Promise<boolean>
 }
 
-function connectionColumns({ health, targets, edited, removed, run }: RowTerms): Column<ShownConnection>[] {
+function connectionColumns({ health, targets, edited, removed, tested, run }: RowTerms): Column<ShownConnection>[] {
   const { connections, health: healthApi } = api.value
   const ofConnection = (id: string) => targets.filter(({ connectionId }) => connectionId === id)
   const sum = (id: string, of: (target: TargetState) => number) =>
@@ -167,6 +170,13 @@ function connectionColumns({ health, targets, edited, removed, run }: RowTerms):
             <Button of={name} onClick={() => (edited.value = connection)}>
               {common.common.edit}
             </Button>
+            <Button
+              of={name}
+              disabled={tested.value?.result === 'waiting'}
+              onClick={() => run(() => test(connection, tested))}
+            >
+              {texts.test}
+            </Button>
             <Button of={name} onClick={() => run(() => connections.update(id, { draining: !draining }))}>
               {draining ? texts.undrain : texts.drain}
             </Button>
@@ -186,6 +196,43 @@ function connectionColumns({ health, targets, edited, removed, run }: RowTerms):
       },
     },
   ]
+}
+
+/** A connection that is asked, or was. */
+interface Tested {
+  name: string
+  result: 'waiting' | Awaited<ReturnType<typeof api.value.connections.test>>
+}
+
+async function test({ id, name }: ShownConnection, tested: RowTerms['tested']) {
+  tested.value = { name, result: 'waiting' }
+  try {
+    tested.value = { name, result: await api.value.connections.test(id) }
+  } catch (error) {
+    tested.value = undefined
+    throw error
+  }
+}
+
+function TestResult({ tested }: { tested: Tested | undefined }) {
+  return (
+    <div role="status">
+      {tested && (
+        <p class="notice">
+          {tested.result === 'waiting' ? (
+            <Text of={texts.testing(tested.name)} />
+          ) : (
+            <>
+              <State kind={tested.result.ok ? 'good' : 'bad'}>
+                {tested.result.ok ? texts.tested(duration(tested.result.ms)) : tested.result.status}
+              </State>{' '}
+              <Text of={`${tested.name}, ${tested.result.model}`} /> {escaped(tested.result.message ?? '')}
+            </>
+          )}
+        </p>
+      )}
+    </div>
+  )
 }
 
 const callsOf = ({ calls }: TargetState) => calls

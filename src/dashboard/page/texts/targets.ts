@@ -36,7 +36,8 @@ export const texts = {
   resume: 'Resume',
   reset: 'Forget its failures',
   all: 'all',
-  tested: (ms: number) => `It answered after ${ms} ms.`,
+  testing: (name: string) => `Asking ${name} for one small answer …`,
+  tested: (time: string) => `answered after ${time}`,
   form: {
     title: (name: string) => `The connection "${name}"`,
     new: 'A new connection',

@@ -1,0 +1,297 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { useLoaded, useSignal } from '../data.ts'
+import { duration, escaped, money } from '../format.ts'
+import { curlOf, type FormatName, formats, memberOf, requestFor, saidIn } from '../playground-formats.ts'
+import { linkTo } from '../route.ts'
+import { addressOf, api, credentials, gatewayUrl, messageOf, watchedFetch } from '../session.ts'
+import { texts } from '../texts/playground.ts'
+import { Button, CopyButton, Field, Problem, SelectField, Text, TextField } from '../ui/basics.tsx'
+
+/** What has come of a request so far. All of it is text of others, which is shown as text alone. */
+interface Course {
+  phase: 'waiting' | 'answering' | 'ended' | 'stopped'
+  said: string
+  raw: string
+  startedAt: number
+  firstMs?: number
+  endedMs?: number
+  error?: string
+  facts: ReadonlyArray<readonly [name: string, value: string]>
+  id?: string
+}
+
+/** Asks a model as a client would, and shows the answer as text and as it was sent. */
+export default function Playground() {
+  const format = useSignal<FormatName>('chat')
+  const model = useSignal('')
+  const asKey = useSignal('')
+  const body = useSignal(bodyOf('chat'))
+  const problem = useSignal<string | undefined>(undefined)
+  const course = useSignal<Course | undefined>(undefined)
+  const asking = useRef<AbortController | undefined>(undefined)
+  const { state } = useLoaded(load)
+  const { keys = [], models = [] } = state.value.value ?? {}
+  const isUnderWay = course.value?.phase === 'waiting' || course.value?.phase === 'answering'
+  useEffect(() => () => asking.current?.abort(), [])
+
+  const request = () => {
+    const given = parsed(body.value)
+    return given && requestFor(format.value, model.value.trim(), given)
+  }
+
+  async function ask() {
+    const made = request()
+    problem.value = made ? undefined : texts.noObject
+    if (!made || isUnderWay) return
+    const stop = new AbortController()
+    asking.current = stop
+    await follow(
+      { ...made, ...(asKey.value !== '' && { asKey: asKey.value }) },
+      { signal: stop.signal, note: (change) => note(change, stop) },
+    )
+  }
+
+  function note(change: Partial<Course>, stop: AbortController) {
+    const before = course.peek()
+    if (asking.current === stop)
+      course.value = { ...(change.phase === 'waiting' || !before ? NOTHING : before), ...change }
+  }
+
+  return (
+    <>
+      <p class="hint">{texts.hint}</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void ask()
+        }}
+      >
+        <div class="row">
+          <SelectField
+            label={texts.format}
+            value={format.value}
+            options={Object.entries(texts.formats)}
+            onChange={(chosen) => {
+              if (body.value === bodyOf(format.value)) body.value = bodyOf(chosen as FormatName) // one of the options
+              format.value = chosen as FormatName
+            }}
+          />
+          <TextField
+            label={texts.model}
+            required
+            list="models"
+            value={model.value}
+            onInput={(value) => (model.value = value)}
+          />
+          <SelectField
+            label={texts.as}
+            value={asKey.value}
+            options={[['', texts.operator], ...keys.map(({ id, name }) => [id, name] as const)]}
+            onChange={(id) => (asKey.value = id)}
+          />
+        </div>
+        <datalist id="models">
+          {models.map((id) => (
+            <option key={id} value={id} />
+          ))}
+        </datalist>
+        <Field label={texts.body} hint={texts.bodyHint} error={problem.value}>
+          {(ids) => (
+            <textarea
+              {...ids}
+              rows={9}
+              class="mono"
+              spellcheck={false}
+              value={body.value}
+              onInput={({ currentTarget }) => (body.value = currentTarget.value)}
+            />
+          )}
+        </Field>
+        <div class="tools">
+          <Button kind="primary" type="submit" disabled={isUnderWay}>
+            {texts.ask}
+          </Button>
+          <Button disabled={!isUnderWay} onClick={() => asking.current?.abort()}>
+            {texts.stop}
+          </Button>
+          <CopyButton label={texts.curl} text={curlOf(gatewayUrl, request() ?? { path: '', body: {} })} />
+        </div>
+      </form>
+      {state.value.error !== undefined && <Problem>{state.value.error}</Problem>}
+      {course.value && <Answer course={course.value} />}
+    </>
+  )
+}
+
+const NOTHING: Course = { phase: 'waiting', said: '', raw: '', startedAt: 0, facts: [] }
+
+const bodyOf = (format: FormatName) => JSON.stringify(formats[format].body, null, 2)
+
+async function load() {
+  const [{ keys }, { data }] = await Promise.all([
+    api.value.keys.list({ values: 'none', limit: 1_000 }),
+    api.value.models.published(),
+  ])
+  return { keys, models: data.map(({ id }) => id) }
+}
+
+function parsed(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function Answer({ course }: { course: Course }) {
+  const { phase, said, raw, error, facts, id, firstMs, endedMs = 0 } = course
+  const words = {
+    waiting: texts.waiting,
+    answering: texts.answering,
+    ended: texts.ended(duration(endedMs)),
+    stopped: texts.stopped,
+  }
+  const all = firstMs === undefined ? facts : [...facts, [texts.facts.first, duration(firstMs)] as const]
+  return (
+    <>
+      <p role="status">{words[phase]}</p>
+      {error !== undefined && <Problem>{escaped(error)}</Problem>}
+      <div class="row panes">
+        <Pane label={texts.said} text={said} />
+        <Pane label={texts.raw} text={raw} />
+      </div>
+      <dl class="facts">
+        {all.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Text of={value} />
+            </dd>
+          </div>
+        ))}
+        {id !== undefined && (
+          <div>
+            <dt>{texts.facts.request}</dt>
+            <dd>
+              <a href={linkTo('requests', id)}>{escaped(id)}</a>
+            </dd>
+          </div>
+        )}
+      </dl>
+    </>
+  )
+}
+
+/** A field that only shows: its text can become nothing else. */
+const Pane = ({ label, text }: { label: string; text: string }) => (
+  <Field label={label}>{(ids) => <textarea {...ids} class="mono" rows={14} readOnly value={text} />}</Field>
+)
+
+/** Makes a request and notes what becomes of it. Never rejects. */
+async function follow(
+  input: { path: string; body: object; asKey?: string },
+  { signal, note }: { signal: AbortSignal; note: (change: Partial<Course>) => void },
+): Promise<void> {
+  const startedAt = Date.now()
+  const passed = () => Date.now() - startedAt
+  note({ phase: 'waiting', startedAt })
+  try {
+    const response = await watchedFetch(addressOf('api/try'), {
+      method: 'POST',
+      headers: { ...credentials(), 'content-type': 'application/json' },
+      body: JSON.stringify(input),
+      signal,
+    })
+    const id = response.headers.get('x-signalbox-request-id') ?? undefined
+    note({ phase: 'answering', facts: headerFacts(response), ...(id !== undefined && { id }) })
+    const said = await readAnswer(response, { passed, note })
+    note({ phase: 'ended', endedMs: passed(), ...(!response.ok && { error: said }) })
+    if (id !== undefined) note({ facts: await keptFacts(id, headerFacts(response)) })
+  } catch (error) {
+    if (signal.aborted) note({ phase: 'stopped' })
+    else note({ phase: 'ended', endedMs: passed(), error: messageOf(error) })
+  }
+}
+
+/** Reads an answer to its end; resolves to the message of an error. */
+async function readAnswer(
+  response: Response,
+  { passed, note }: { passed: () => number; note: (change: Partial<Course>) => void },
+): Promise<string> {
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
+  let said = ''
+  let raw = ''
+  let text = ''
+  let failure = ''
+  const take = (data: string) => {
+    const value: unknown = JSON.parse(data)
+    const error = memberOf(value, 'error')
+    if (error) failure = String(memberOf(error, 'message') ?? error)
+    const words = saidIn(value)
+    if (words !== '' && said === '') note({ firstMs: passed() })
+    said += lines(words)
+  }
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
+    text += chunk.value
+    if (!isStream) continue
+    raw += lines(chunk.value)
+    const events = text.split(/\r?\n\r?\n/)
+    text = events.pop() ?? ''
+    for (const event of events) {
+      const data = event.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trim()] : []))
+      if (data.length > 0 && data[0] !== '[DONE]') take(data.join('\n'))
+    }
+    note({ said, raw })
+  }
+  if (!isStream && text !== '') {
+    raw = lines(indented(text))
+    take(text)
+    note({ said, raw })
+  } else if (failure !== '') note({ error: failure })
+  return failure
+}
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+/** A text of several lines, of which each is safe to show. */
+const lines = (text: string) => text.split('\n').map(escaped).join('\n')
+
+function headerFacts({ status, headers }: Response): Array<readonly [string, string]> {
+  const { facts } = texts
+  const named = {
+    [facts.target]: headers.get('x-signalbox-target'),
+    [facts.attempts]: headers.get('x-signalbox-attempts'),
+    [facts.warnings]: headers.get('x-signalbox-warning'),
+    [facts.cost]: costOf(headers.get('x-signalbox-cost')),
+  }
+  return [
+    [facts.status, `${status}`],
+    ...Object.entries(named).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
+  ]
+}
+
+const costOf = (cost: string | null) => (cost === null ? null : money(Number(cost)))
+
+/** With what is known once the answer has ended: what a stream has cost, and all attempts. */
+async function keptFacts(id: string, known: ReadonlyArray<readonly [string, string]>) {
+  const kept = await api.value.usage.request(id).catch(() => undefined) // the gateway may keep none
+  if (!kept) return known
+  const { costUsd, tokens, attempts, warnings = [] } = kept.request
+  const later: Record<string, string> = {}
+  if (costUsd !== undefined || tokens)
+    later[texts.facts.cost] = costUsd === undefined ? texts.unknownCost : money(costUsd)
+  if (warnings.length > 0) later[texts.facts.warnings] = warnings.join(', ')
+  if (attempts.length > 0)
+    later[texts.facts.attempts] = attempts
+      .map(({ provider, model, status, durationMs }) => `${provider}/${model} ${status}, ${duration(durationMs)}`)
+      .join('; ')
+  return [...known.filter(([name]) => !Object.hasOwn(later, name)), ...Object.entries(later)]
+}

@@ -1,0 +1,129 @@
+import type { Browser } from 'playwright-core'
+import { assert, type Suite } from '../../../support/suite.ts'
+import { FAILURE, type Served, serveDashboard } from './site.ts'
+import { goTo, visit } from './visit.ts'
+
+const HOSTILE = '<img src=x onerror=alert(1)>\u202e</textarea><script>alert(2)</script>'
+
+/** A provider that answers with what would be code in a page that is not careful. */
+const hostile: typeof fetch = async () => {
+  const event = {
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    choices: [{ index: 0, delta: { content: HOSTILE } }],
+  }
+  const end = { ...event, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+  const text = [event, end].map((one) => `data: ${JSON.stringify(one)}\n\n`).join('')
+  return new Response(`${text}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+async function connect({ gateway }: Served) {
+  for (const [provider, apiKey] of [
+    ['groq', 'gsk_0123456789abcdef'],
+    ['openai', 'sk-0123456789abcdef'],
+  ] as const)
+    await gateway.api.connections.create({ provider, apiKey })
+  const models = ['groq/llama-3.3-70b-versatile', 'openai/gpt-5-mini']
+  await gateway.api.combos.create({ name: 'fast', models })
+  return gateway.api.keys.create({ name: 'ci', models: ['openai/*'] })
+}
+
+/** Real requests that an operator makes from the dashboard. */
+export function modelsAreAsked(test: Suite<{ browser?: Browser }>): void {
+  test('an operator tests connections, and reads why one does not answer', async ({ browser }) => {
+    const served = await serveDashboard()
+    await connect(served)
+    const { page, faults, close } = await visit(browser as Browser, served.url)
+    await goTo(page, '#/targets')
+    await page.getByRole('button', { name: 'Test: OpenAI' }).click()
+    await page
+      .getByRole('status')
+      .getByText(/answered after/)
+      .waitFor()
+    await page.getByRole('button', { name: 'Test: Groq' }).click()
+    await page.getByRole('status').getByText(FAILURE).waitFor()
+    assert.equal(faults, [])
+    await close()
+    await served.close()
+  })
+
+  test('an operator asks a model in the playground, by itself and as a key', async ({ browser }) => {
+    const served = await serveDashboard()
+    const { id } = await connect(served)
+    await served.gateway.api.settings.update({ requireApiKey: true })
+    const { page, faults, close } = await visit(browser as Browser, served.url)
+    await goTo(page, '#/playground')
+    await page.getByLabel('Model, combo or alias').fill('fast')
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    await page.getByText(/^Ended after/).waitFor()
+    assert.is(await page.getByLabel('What it says').inputValue(), 'Hello')
+    assert.match(await page.getByLabel('As it was sent').inputValue(), /data: .*"Hello"[\s\S]*\[DONE\]/)
+    await page
+      .locator('dl.facts')
+      .getByText(/groq\/llama.*503.*openai\/gpt-5-mini 200/)
+      .waitFor()
+    await page.locator('dl.facts').getByText(/^\$/).waitFor()
+
+    await page.getByLabel('Body').fill('{')
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    await page.getByText('This is no JSON object.').waitFor()
+    for (const [format, model] of [
+      ['messages', 'openai/gpt-5-mini'],
+      ['gemini', 'openai/gpt-5-mini'],
+      ['responses', 'openai/gpt-5-mini'],
+    ] as const) {
+      await page.getByLabel('Body').fill('{}')
+      await page.getByLabel('Format').selectOption('chat')
+      await page.getByLabel('Body').fill(bodyOf(format))
+      await page.getByLabel('Format').selectOption(format)
+      await page.getByLabel('Model, combo or alias').fill(model)
+      await page.getByRole('button', { name: 'Ask', exact: true }).click()
+      await page.getByText(/^Waiting|^Answering/).waitFor({ state: 'detached' })
+      assert.is(await page.getByLabel('What it says').inputValue(), 'Hello', format)
+    }
+
+    await page.getByLabel('Format').selectOption('chat')
+    await page.getByLabel('Body').fill(bodyOf('chat'))
+    await page.getByLabel('Model, combo or alias').fill('groq/llama-3.3-70b-versatile')
+    await page.getByLabel('Ask as').selectOption('ci')
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    await page.getByRole('alert').waitFor()
+    await page.locator('dl.facts').getByText('403').waitFor()
+    const [refused] = (await served.gateway.api.usage.requests({ keyId: id })).requests
+    assert.equal([refused?.keyId, refused?.status], [id, 403])
+    await page.locator('dl.facts').getByRole('link').click()
+    await page.getByRole('heading', { name: `Request ${refused?.id}` }).waitFor()
+    assert.equal(
+      faults.filter((fault) => !/status of 403/.test(fault)),
+      [],
+    )
+    await close()
+    await served.close()
+  })
+
+  test('what a model says stays a text, whatever it is', async ({ browser }) => {
+    const served = await serveDashboard({ fetch: hostile })
+    await connect(served)
+    const { page, faults, close } = await visit(browser as Browser, served.url)
+    await goTo(page, '#/playground')
+    await page.getByLabel('Model, combo or alias').fill('openai/gpt-5-mini')
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    await page.getByText(/^Ended after/).waitFor()
+    const shown = HOSTILE.replace('\u202e', '\\u{202e}')
+    assert.is(await page.getByLabel('What it says').inputValue(), shown)
+    assert.is(await page.locator('main img, main script').count(), 0)
+    assert.equal(faults, [])
+    await close()
+    await served.close()
+  })
+}
+
+const messages = [{ role: 'user', content: 'Hi' }]
+const bodies = {
+  chat: { stream: true, messages },
+  messages: { max_tokens: 10, stream: true, messages },
+  gemini: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  responses: { stream: true, input: 'Hi' },
+}
+const bodyOf = (format: keyof typeof bodies) => JSON.stringify(bodies[format])
