@@ -96,6 +96,27 @@ test('a request reads the same while it waits, when it is written, and when it i
   assert.is(request.attempts[0]?.outcome, 'server')
 })
 
+test('a request has no cost where that of one of its attempts is not known, as in the record of the hook', async () => {
+  const world = await open({
+    fetch: fakeUpstream(({ provider }) =>
+      provider === 'three' ? json({ error: { message: 'no' }, usage }, 500) : json({ ...chatAnswer(), usage }),
+    ),
+    combos: { pair: ['three/m', 'one/m'] },
+  })
+  const id = (await world.chat({ model: 'pair' })).headers.get('x-signalbox-request-id') ?? ''
+  const { request } = await world.api.usage.request(id)
+  assert.equal(
+    request.attempts.map(({ costUsd }) => costUsd),
+    [undefined, COST],
+  )
+  assert.equal(
+    [request.tokens.input, request.costUsd, world.told.requests.at(-1)?.costUsd],
+    [2_000, undefined, undefined],
+  )
+  const { totals } = await world.api.usage.summary({ by: 'key' })
+  assert.equal([totals.costUsd, totals.unpriced], [COST, 1])
+})
+
 test('a request that a limit or a list of models has refused says so, by its code and in words', async () => {
   const world = await open()
   const { id: group } = await world.api.groups.create({ name: 'customer' })

@@ -18,7 +18,7 @@ export type UsedUnits = Partial<Record<PricedUnit, number>>
 export interface Spent {
   tokens?: Tokens
   units?: UsedUnits
-  /** US dollars, whole nano-dollars. */
+  /** US dollars, whole nano-dollars; absent too where that of a part is not known. */
   costUsd?: number
   costSource?: CostSource
 }
@@ -111,11 +111,11 @@ function ownSpent({ tokens, units, costUsd, costSource }: Spent): Spent {
 }
 
 function sumOfSpent(one: Spent, other: Spent): Spent {
-  const sum: Spent = { ...ownSpent(one) }
+  const sum: Spent = {}
   if (one.tokens || other.tokens) sum.tokens = addTokens({ ...NO_TOKENS, ...one.tokens }, other.tokens)
   if (one.units || other.units) sum.units = addUnits({ ...one.units }, other.units)
-  if (one.costUsd !== undefined || other.costUsd !== undefined)
-    sum.costUsd = usdOf(nanoOf(one.costUsd ?? 0) + nanoOf(other.costUsd ?? 0))
+  if (one.costUsd !== undefined && other.costUsd !== undefined)
+    sum.costUsd = usdOf(nanoOf(one.costUsd) + nanoOf(other.costUsd))
   const source = SOURCES.findLast((known) => known === one.costSource || known === other.costSource)
   if (source) sum.costSource = source
   return sum
