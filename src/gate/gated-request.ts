@@ -12,7 +12,7 @@ import { dropProviderLimits, limitHeaders } from './headers.ts'
 import { type Holders, outgrownError, refusalError, unpricedError } from './refusals.ts'
 
 /** The settings that say how limits hold. */
-export type LimitRules = Pick<StoredSettings, 'unpriced' | 'whenStoreIsAway'>
+type LimitRules = Pick<StoredSettings, 'unpriced' | 'whenStoreIsAway'>
 
 interface GateTerms {
   ledger: Ledger

@@ -37,7 +37,7 @@ export interface AccountDependencies {
 }
 
 /** How long a hold waits for requests that are pending at other instances, in ms. They decide within a few round trips, unless they crash. */
-export const BLOCKED_MS = 1_000
+const BLOCKED_MS = 1_000
 /** How often the account is written at least while this instance holds something, in ms. */
 export const BEAT_MS = 15_000
 const MAX_RETRY_MS = 30_000

@@ -125,7 +125,7 @@ export const slotOf = (minute: Minute, { requests, tokens, usd }: WholeAmounts):
   usd,
 ]
 
-export const isEmptySlot = ([, requests, tokens, usd]: MinuteSlot): boolean => requests + tokens + usd === 0
+const isEmptySlot = ([, requests, tokens, usd]: MinuteSlot): boolean => requests + tokens + usd === 0
 
 /** The slots with another one added, merged with that of the same minute. */
 export function withSlot(slots: readonly MinuteSlot[], added: MinuteSlot): readonly MinuteSlot[] {

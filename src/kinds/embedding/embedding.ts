@@ -182,7 +182,7 @@ export function vectorsIn(
 }
 
 /** Have all vectors the same width? */
-export const haveOneWidth = (vectors: readonly Vector[]): boolean => new Set(vectors.map(widthOf)).size <= 1
+const haveOneWidth = (vectors: readonly Vector[]): boolean => new Set(vectors.map(widthOf)).size <= 1
 
 const NO_VECTORS = 'an embedding for each input'
-export const NO_WIDTH = 'embeddings of one width'
+const NO_WIDTH = 'embeddings of one width'

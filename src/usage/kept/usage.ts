@@ -35,7 +35,7 @@ interface KeptUsageOptions {
 }
 
 /** How many days usage is kept unless the settings say otherwise. */
-export const KEPT_DAYS: Readonly<KeptDays> = { requests: 30, totals: 400 }
+const KEPT_DAYS: Readonly<KeptDays> = { requests: 30, totals: 400 }
 
 /** Values are no longer than this, so that many fit into one read; in characters. */
 const MOST_CHARACTERS = 1_000_000

@@ -122,7 +122,7 @@ function optionsFor(dialect: Dialect, asked: Embed, { warnings }: VendorContext)
 }
 
 /** The vectors of an answer in OpenAI's form, in the order of the inputs. */
-export function openaiAnswer({ data, model, usage, id }: JsonObject, asked: Embed): Embedded | string {
+function openaiAnswer({ data, model, usage, id }: JsonObject, asked: Embed): Embedded | string {
   const vectors = vectorsIn(inOrder(data), asked, (item) => (isObject(item) ? item.embedding : undefined))
   if (typeof vectors === 'string') return vectors
   const { prompt_tokens: prompt, total_tokens: tokens = prompt } = isObject(usage) ? usage : {}
