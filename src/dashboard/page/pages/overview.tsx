@@ -171,7 +171,7 @@ function Ill({ ill }: Loaded) {
         <ul>
           {ill.map(({ level, provider, model, connectionId, combo, state, reason, message }) => (
             <li key={[level, connectionId, model, combo].join(' ')}>
-              <State kind={state === 'cooling' ? 'bad' : 'warn'}>{state}</State>{' '}
+              <State kind={state === 'cooling' ? 'bad' : 'warn'}>{common.health[state]}</State>{' '}
               <a href={linkTo('targets')}>
                 <Text of={[provider, model].filter(Boolean).join('/')} />
               </a>{' '}
@@ -194,7 +194,7 @@ function Failures({ requests }: Loaded) {
       <ul>
         {failed.map(({ id, time, status, model, error, reason }) => (
           <li key={id}>
-            <a href={linkTo('requests', id)}>{clockTime(time)}</a> {status} <Text of={model ?? common.common.none} />{' '}
+            <a href={linkTo('requests', id)}>{clockTime(time)}</a> {status} <Text of={model} />{' '}
             <span class="hint">
               <Text of={reason ?? error?.toLowerCase()} />
             </span>

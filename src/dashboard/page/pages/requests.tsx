@@ -12,6 +12,8 @@ import { type Column, Table } from '../ui/table.tsx'
 import { OneRequest } from './request.tsx'
 
 const FILTERS = ['keyId', 'groupId', 'model', 'target', 'user', 'status', 'end', 'error'] as const
+/** The filters that few need. */
+const MORE = ['target', 'status', 'error', 'groupId', 'user'] as const
 /** More rows are not held: older ones are a page away. */
 const MOST_ROWS = 2_000
 
@@ -142,15 +144,16 @@ function Filters() {
       </form>
       {text('keyId')}
       {text('model')}
-      {text('target')}
-      {text('status')}
       <SelectField
         label={texts.filters.end}
         value={query.get('end') ?? ''}
         options={[['', texts.any], ...Object.entries(texts.ends)]}
         onChange={(end) => setQuery({ end })}
       />
-      {text('error')}
+      <details open={MORE.some((name) => query.has(name))}>
+        <summary>{texts.filters.more}</summary>
+        <div class="tools">{MORE.map(text)}</div>
+      </details>
     </div>
   )
 }

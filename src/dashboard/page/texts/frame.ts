@@ -30,6 +30,13 @@ export const texts = {
   connection: {
     lost: (since: string) => `The gateway does not answer since ${since}. Trying again …`,
   },
+  /** How targets are that are ill. */
+  health: {
+    counting: 'failing',
+    cooling: 'cooling',
+    'half-open': 'to be tried',
+    probing: 'being tried',
+  },
   common: {
     loading: 'Loading …',
     retry: 'Try again',

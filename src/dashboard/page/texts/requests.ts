@@ -15,6 +15,7 @@ export const texts = {
     status: 'Status',
     end: 'How it ended',
     error: 'Error code',
+    more: 'More filters',
   },
   any: 'any',
   ends: {

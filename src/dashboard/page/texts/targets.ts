@@ -1,3 +1,5 @@
+import { texts as frame } from './frame.ts'
+
 /** The texts of the view of targets. */
 export const texts = {
   add: 'Add a connection',
@@ -23,10 +25,7 @@ export const texts = {
     ok: 'ready',
     paused: 'paused',
     draining: 'draining',
-    counting: 'failing',
-    cooling: 'cooling',
-    'half-open': 'to be tried',
-    probing: 'being tried',
+    ...frame.health,
   },
   levels: { provider: 'whole provider', connection: 'connection', model: 'model' },
   test: 'Test',

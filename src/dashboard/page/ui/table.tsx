@@ -35,6 +35,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty = texts.common
   }
   const ariaSort = (at: number) => (sort.value?.at !== at ? 'none' : sort.value.isDown ? 'descending' : 'ascending')
 
+  if (rows.length === 0) return <p class="empty">{empty}</p>
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables scroll, and must be scrollable by the keyboard
     <section class="table" tabIndex={0} aria-label={shown(caption)}>
@@ -82,7 +83,11 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty = texts.common
           <tfoot>
             <tr>
               {totals.map((cell, at) => (
-                <td key={columns[at]?.name} class={columns[at]?.isNumber ? 'number' : undefined}>
+                <td
+                  key={columns[at]?.name}
+                  class={columns[at]?.isNumber ? 'number' : undefined}
+                  data-name={at === 0 ? undefined : columns[at]?.name}
+                >
                   {cell}
                 </td>
               ))}
@@ -90,7 +95,6 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty = texts.common
           </tfoot>
         )}
       </table>
-      {rows.length === 0 && <p class="empty">{empty}</p>}
       {sorted.length > most.value && (
         <p class="more">
           {texts.common.of(most.value, sorted.length)}{' '}
