@@ -43,6 +43,7 @@ function Frame() {
   useEffect(() => {
     document.title = `${title} – ${texts.product}`
     heading.current?.focus()
+    document.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [title])
   return (
     <>

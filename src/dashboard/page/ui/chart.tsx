@@ -18,7 +18,8 @@ type ChartProps = {
   format: (value: number) => string
 }
 
-const WIDTH = 760
+/** In its own units, which are pixels on a narrow screen, so that its texts stay readable there. */
+const WIDTH = Math.min(760, Math.max(320, innerWidth))
 const HEIGHT = 200
 const LEFT = 64
 const BOTTOM = 22
