@@ -93,6 +93,7 @@ export function fakeProxy() {
       for (const [id, one] of sessions) if (one.tenant === tenant) sessions.delete(id)
       return { success: true }
     }
+    if (name === 'POST /cloud/1/spent') return { accounts: [] }
     const { mirror, create, stamp, full, changes } = plain as SyncRequest
     if (create) of.mirror ??= { id: `mirror-${++serial}`, stamp: `stamp-${++serial}` }
     if (!of.mirror || (!create && of.mirror.id !== mirror)) return refuse(409, 'MIRROR_GONE')
