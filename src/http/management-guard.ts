@@ -6,8 +6,11 @@ import { isClientKey } from '../store/client-key.ts'
 import { type ManagementOptions, MODES } from './management-options.ts'
 import type { PageGuards } from './pages.ts'
 
-/** Throws unless the request may manage the gateway. */
-type ManagementGuard = (exchange: Exchange) => Promise<void>
+/** What a request may do: everything, or look without seeing secrets. */
+type Permission = 'manage' | 'look'
+
+/** Throws unless the request may manage the gateway, or look at it. */
+type ManagementGuard = (exchange: Exchange) => Promise<Permission>
 
 /**
  * The guard of `/api`: closed until the host has set the option `management`. A client key never opens it. Throws `MANAGEMENT_CLOSED`,
@@ -19,7 +22,7 @@ export function createManagementGuard(
 ): ManagementGuard {
   if (options === undefined) return closed
   if ('authorize' in options) return authorizeGuard(options, deps.onError)
-  return 'token' in options ? tokenGuard(options.token) : openGuard(options.allowedHosts ?? [])
+  return 'token' in options ? tokenGuard(options) : openGuard(options.allowedHosts ?? [])
 }
 
 async function closed(): Promise<never> {
@@ -35,27 +38,37 @@ export function createPageGuards(
 ): PageGuards {
   const isOpen = options !== undefined && 'dangerouslyAllowUnauthenticated' in options
   const byToken = new Map<string, ManagementGuard>()
+  const management = createManagementGuard(options, deps)
   return {
-    management: createManagementGuard(options, deps),
+    management: async (exchange) => void (await management(exchange)),
     async host(exchange) {
       if (isOpen) refuseUnknownHost(exchange, options.allowedHosts ?? [])
     },
-    token(exchange, token) {
-      const guard = byToken.get(token) ?? tokenGuard(token, wrongPageToken)
+    async token(exchange, token) {
+      const guard = byToken.get(token) ?? tokenGuard({ token }, wrongPageToken)
       byToken.set(token, guard)
-      return guard(exchange)
+      await guard(exchange)
     },
   }
 }
 
-/** The guard that lets in who sends the token. `unauthorized` makes the error for a credential that is another one. */
-function tokenGuard(token: string, refused = unauthorized): ManagementGuard {
+/** The guard that lets in who sends the token, and lets who sends the other one look. `refused` makes the error for a credential that is another one. */
+function tokenGuard(
+  { token, readToken }: { token: string; readToken?: string },
+  refused = unauthorized,
+): ManagementGuard {
   let expected: Promise<Uint8Array> | undefined // some platforms refuse cryptography before the first request
+  let expectedToLook: Promise<Uint8Array> | undefined
   return async (exchange) => {
     const presented = bearerToken(exchange.header('authorization')) ?? ''
     expected ??= digest(token)
-    const isRight = isEqualInConstantTime(await digest(presented), await expected)
-    if (!isRight) throw refused(presented)
+    const given = await digest(presented)
+    if (isEqualInConstantTime(given, await expected)) return 'manage'
+    if (readToken === undefined) throw refused(presented)
+    expectedToLook ??= digest(readToken)
+    if (!isEqualInConstantTime(given, await expectedToLook)) throw refused(presented)
+    if (exchange.method === 'GET' || exchange.method === 'HEAD') return 'look'
+    throw gatewayError('FORBIDDEN', { message: `This token may only look: it is for GET, not for ${exchange.method}.` })
   }
 }
 
@@ -92,6 +105,7 @@ function authorizeGuard(
       throw gatewayError('MANAGEMENT_UNAUTHORIZED', { message })
     }
     refuseForeignChange(exchange)
+    return 'manage'
   }
 }
 
@@ -100,6 +114,7 @@ const openGuard =
   async (exchange) => {
     refuseUnknownHost(exchange, allowedHosts)
     refuseForeignChange(exchange)
+    return 'manage'
   }
 
 const digest = async (text: string) => new Uint8Array(await crypto.subtle.digest('SHA-256', encodeUtf8(text)))

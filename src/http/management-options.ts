@@ -3,8 +3,11 @@ import { refuseUnknownOptions } from '../lib/spelling.ts'
 
 /** Which requests may call `/api` over HTTP: exactly one of these ways. Without the option no request may. */
 export type ManagementOptions =
-  /** Requests with this token, 32 characters or more, as `Authorization: Bearer`. */
-  | { token: string }
+  /**
+   * Requests with this token, 32 characters or more, as `Authorization: Bearer`. With `readToken`, another one, a request may only look: `GET`
+   * alone, and it sees no key's value and no stored record.
+   */
+  | { token: string; readToken?: string }
   /**
    * Requests for which the function returns exactly `true`. A string refuses with that text as the reason; an error refuses too. The
    * request has no body.
@@ -43,11 +46,18 @@ function checkOpen(options: { dangerouslyAllowUnauthenticated: unknown; allowedH
   if (!isList) throw new TypeError('management.allowedHosts must be a list of host names.')
 }
 
-function checkToken(options: { token: unknown }): void {
-  refuseUnknownOptions(options, ['token'], 'management.')
-  const { token } = options
+function checkToken(options: { token: unknown; readToken?: unknown }): void {
+  refuseUnknownOptions(options, ['token', 'readToken'], 'management.')
+  const { token, readToken } = options
+  checkSecret('token', token)
+  if (readToken === undefined) return
+  checkSecret('readToken', readToken)
+  if (readToken === token) throw new TypeError('management.readToken must be another one than management.token.')
+}
+
+function checkSecret(name: string, token: unknown): void {
   if (typeof token === 'string' && token.length >= MIN_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(token)) return
   throw new TypeError(
-    `management.token must be at least ${MIN_TOKEN_LENGTH} characters of plain ASCII without blanks, such as 32 random bytes in hex.`,
+    `management.${name} must be at least ${MIN_TOKEN_LENGTH} characters of plain ASCII without blanks, such as 32 random bytes in hex.`,
   )
 }

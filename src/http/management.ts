@@ -58,12 +58,16 @@ export function createManagementApi(
   const { api, pushes } = createManagement({ ...deps, openapi })
   const guard = createManagementGuard(management, { onError })
   const trying = tryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
-  const router = createRouter([liveUsageRoute(deps.usage), trying, ...managementRoutes(api, limits)])
+  const live = liveUsageRoute(deps.usage)
+  const routers = {
+    manage: createRouter([live, trying, ...managementRoutes(api, limits)]),
+    look: createRouter([live, ...managementRoutes(withoutSecrets(api), limits)]),
+  }
   return {
     api,
     pushes,
     async serve(path, exchange) {
-      await guard(exchange)
+      const router = routers[await guard(exchange)]
       admit()
       await resume(exchange)
       const route = router.exact(exchange, path) ?? (await router.search(exchange, path))
@@ -72,6 +76,20 @@ export function createManagementApi(
       return reply
     },
   }
+}
+
+/** The operations for those who may only look: no key's value, and no record as it is stored. */
+function withoutSecrets(api: Management<unknown>): Management<unknown> {
+  const viewOf = (query: unknown) => (isObject(query) ? { ...query, values: 'none' } : query)
+  const keys = {
+    ...api.keys,
+    list: (query: unknown = {}) => api.keys.list(viewOf(query)),
+    get: (id: string, view: unknown = {}) => api.keys.get(id, viewOf(view)),
+  } as Management<unknown>['keys'] // by HTTP alone, where both get a query
+  const get = () => {
+    throw gatewayError('FORBIDDEN', { message: 'This token may only look, and not at records as they are stored.' })
+  }
+  return { ...api, keys, damagedRecords: { ...api.damagedRecords, get } }
 }
 
 /** The routes of the management API, made from the table of its operations. `limits`: the limits of request bodies. */

@@ -148,7 +148,10 @@ const badOptions: Array<[options: unknown, error: string]> = [
     { dangerouslyAllowUnauthenticated: true, allowedHost: ['a'] },
     'management.allowedHost is not an option. Known: dangerouslyAllowUnauthenticated, allowedHosts.',
   ],
-  [{ token: 'x'.repeat(40), allowedHosts: ['a'] }, 'management.allowedHosts is not an option. Known: token.'],
+  [
+    { token: 'x'.repeat(40), allowedHosts: ['a'] },
+    'management.allowedHosts is not an option. Known: token, readToken.',
+  ],
 ]
 for (const [options, error] of badOptions) {
   test(`createGateway refuses management: ${JSON.stringify(options)?.slice(0, 60)}`, () => {

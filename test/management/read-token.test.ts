@@ -1,0 +1,51 @@
+import { servedOperations } from '../../src/management/operations.ts'
+import { damaged, filled } from '../storage/support/damaged-store.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor, TOKEN } from './door.ts'
+
+const test = suite('a token that may only look')
+
+const READ = 'a-token-that-may-only-look-000000000000'
+const looking = { authorization: `Bearer ${READ}` }
+
+test('the read token opens every GET, and nothing else', async () => {
+  const { send, call } = openDoor({ management: { token: TOKEN, readToken: READ } })
+  for (const { method, path } of servedOperations()) {
+    const plain = path.replace(/\/:\w+\?$/, '').replace(/:\w+\+?/g, 'x')
+    const { status } = await send(method, plain, { headers: looking })
+    if (method === 'GET') assert.is.not(status, 401, path)
+    else assert.is(status, 403, `${method} ${path}`)
+  }
+  for (const [method, path] of [
+    ['POST', '/api/try'],
+    ['PATCH', '/api/settings'],
+    ['OPTIONS', '/api/keys'],
+  ] as const)
+    assert.is((await send(method, path, { headers: looking })).status, 403, `${method} ${path}`)
+  assert.is((await send('GET', '/api/info', { headers: looking })).status, 200)
+  assert.is((await call('GET', '/api/info')).status, 200)
+  assert.is((await send('GET', '/api/info', { headers: { authorization: 'Bearer other' } })).status, 401)
+  assert.is((await send('GET', '/api/info')).status, 401)
+})
+
+test('the read token sees no value of a key, whatever it asks for, and no stored record', async () => {
+  const { storage } = await filled()
+  const hurt = await damaged(storage, 'aliases/', () => 'damaged')
+  const { send, gateway, expect } = openDoor({ storage, management: { token: TOKEN, readToken: READ } })
+  const { id, key } = await gateway.api.keys.create({ name: 'k' })
+  for (const path of ['/api/keys', '/api/keys?limit=5', '/api/keys?values=none', `/api/keys/${id}`]) {
+    const { status, body } = await send('GET', path, { headers: looking })
+    assert.is(status, 200, path)
+    assert.not.ok(JSON.stringify(body).includes(key), path)
+    assert.match(JSON.stringify(body), /"hint":"sbx_/)
+  }
+  assert.is((await send('GET', `/api/health/records/${hurt}`, { headers: looking })).status, 403)
+  assert.ok(JSON.stringify(await expect(200, 'GET', '/api/keys')).includes(key))
+})
+
+test('a read token must be as long as the other one, and another one', () => {
+  const open = (readToken: unknown) => openDoor({ management: { token: TOKEN, readToken: readToken as string } })
+  assert.throws(() => open('short'), /management\.readToken must be at least 32/)
+  assert.throws(() => open(TOKEN), /another one than management\.token/)
+  assert.throws(() => open(1), /management\.readToken/)
+})
