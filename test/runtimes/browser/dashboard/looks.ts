@@ -61,6 +61,7 @@ export function everybodyCanUseIt(test: Suite<{ browser?: Browser }>): void {
           for (const button of buttons) {
             await place.getByRole('button', { name: button }).click()
             place = page.getByRole('dialog')
+            await place.waitFor()
           }
           await place.locator('.loading').first().waitFor({ state: 'detached' })
           await look(`${link} ${buttons[0]}`)
