@@ -50,7 +50,8 @@ export function keptRequest(facts: EndedRequest): KeptRequest {
     }
     message = step.message ?? message
     if (step.outcome === 'answered') firstByteMs = step.startedAt - startedAt + step.durationMs
-    if (attempts.length < MOST_LISTED) attempts.push(keptAttempt(step, startedAt))
+    // What was spent is summed up from the attempts: those that spent something are all kept.
+    if (step.usage || attempts.length < MOST_LISTED) attempts.push(keptAttempt(step, startedAt))
   }
   const request: KeptRequest = {
     id: facts.id,

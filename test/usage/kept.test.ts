@@ -1,4 +1,6 @@
 import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { fixedEndpoint } from '../../src/formats/format.ts'
+import { keptRequest } from '../../src/pipeline/kept-request.ts'
 import type { KeptRequest } from '../../src/usage/kept/record.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
@@ -149,4 +151,22 @@ test('a request that a limit or a list of models has refused says so, by its cod
       [undefined, 2, 2],
     ],
   )
+})
+
+test('what the last of many attempts has spent is kept, though not all attempts are listed', () => {
+  const target = { provider: 'one', connectionId: 'c', model: 'm' }
+  const failed = { ...target, startedAt: 0, durationMs: 1, outcome: 'server', status: 503 } as const
+  const spent = { usage: { inputTokens: 7, outputTokens: 5 }, costUsd: 0.5, costSource: 'counted' } as const
+  const steps = [
+    ...Array.from({ length: 29 }, () => failed),
+    { ...failed, outcome: 'answered', status: 200, ...spent } as const,
+  ]
+  const kept = keptRequest({
+    ...{ id: 'i', startedAt: 0, durationMs: 30, key: undefined, user: undefined, model: 'one/m', streamed: false },
+    ...{ target: undefined, warnings: [], status: 200, end: 'complete' },
+    endpoint: fixedEndpoint('openai-chat', '/chat/completions'),
+    steps,
+  })
+  assert.is(kept.attempts.length, 21)
+  assert.equal([kept.tokens?.input, kept.costUsd], [7, 0.5])
 })

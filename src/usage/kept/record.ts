@@ -75,7 +75,7 @@ export interface KeptRequest extends Spent {
   /** Whose answer the client got, otherwise who was called last; absent when nobody was called. */
   target?: KeptTarget
   streamed: boolean
-  /** In order, at most 20. */
+  /** In order: the first 20, and all that have used something. */
   attempts: readonly KeptAttempt[]
   /** At most 20. */
   skipped?: readonly KeptSkip[]
