@@ -40,7 +40,7 @@ const refused: [given: object, error: string][] = [
   [{ name: ' ' }, '"name" must not be blank'],
   [{ isActive: 'no' }, '"isActive" must be true or false'],
   [{ limits: {} }, `"limits" ${EMPTY}`],
-  [{ limits: { usd: { day: 0 } } }, '"limits.usd.day" must be a number above 0'],
+  [{ limits: { usd: { day: 0 } } }, '"limits.usd.day" must be a number above 0 and up to 9007199'],
   [
     { limits: { tokens: { fortnight: 5 } } },
     'Unknown field "limits.tokens.fortnight". Known: "minute", "hour", "day", "week", "month", "total".',
