@@ -105,7 +105,7 @@ test('the commands of signalbox for a gateway that runs have a help each, which 
   const [, names = ''] = /^Commands: ([a-z, ]+)\./m.exec(help.out) ?? []
   assert.is(
     names,
-    'keys, groups, connections, combos, aliases, models, providers, usage, explain, health, settings, cloud',
+    'keys, groups, connections, combos, aliases, models, providers, usage, explain, info, health, settings, cloud',
   )
   for (const name of names.split(', ')) {
     const { code, out } = await run([name, '--help'], { env: { SIGNALBOX_URL: 'nowhere' } })

@@ -4,6 +4,7 @@ import type { LimitState, LimitWindow, UsageLimits } from '../../../src/types/li
 import { type Call, json } from '../../pipeline/support/upstream.ts'
 import type { Random } from '../../support/random.ts'
 import { assert } from '../../support/suite.ts'
+import { countedOf } from './counted.ts'
 import { bodyFor, cutAt } from './drawn.ts'
 import type { Instances } from './instances.ts'
 import { metered } from './metered.ts'
@@ -362,9 +363,15 @@ export class History {
   /** No window has had more than the highest limit that there was. */
   #checkWindows(): void {
     const calls = this.#calls.slice(this.#since.calls)
+    const seen = new Set<string>()
     for (const window of WINDOWS) {
       const sums = new Map<number, { titles: Set<string>; tokens: number; usd: number }>()
-      for (const { title, minute, tokens, usd } of calls) {
+      seen.clear()
+      for (const call of calls) {
+        const { title, minute } = call
+        const record = this.records.find(({ id }) => id === this.#ids.get(title))
+        const { tokens, usd } = countedOf(call, record, { isFirst: !seen.has(title) })
+        seen.add(title)
         const start = windowStart(window, minute)
         const sum = sums.get(start) ?? { titles: new Set<string>(), tokens: 0, usd: 0 }
         sums.set(start, { titles: sum.titles.add(title), tokens: sum.tokens + tokens, usd: sum.usd + usd })
