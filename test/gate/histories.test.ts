@@ -6,7 +6,7 @@ import { Instances } from './support/instances.ts'
 
 const test = suite('random histories of keys with limits')
 
-const HISTORIES = isCi ? 20_000 : 500
+const HISTORIES = isCi ? 5_000 : 500
 const BATCH = 100
 const PART = 500
 
