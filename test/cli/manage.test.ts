@@ -110,7 +110,8 @@ test('the commands of signalbox for a gateway that runs have a help each, which 
   for (const name of names.split(', ')) {
     const { code, out } = await run([name, '--help'], { env: { SIGNALBOX_URL: 'nowhere' } })
     assert.is(code, 0)
-    assert.match(out, new RegExp(`^Usage: signalbox ${name} ${name === 'explain' ? '<model>' : '\\[action\\]'}`, 'm'))
+    const usage = { explain: 'explain <model>', info: 'info [options]' }[name] ?? `${name} [action]`
+    assert.match(out, new RegExp(`^Usage: signalbox ${usage.replace('[', '\\[')}`, 'm'))
     assert.match(out, /^ {2}--url http:\/\/127\.0\.0\.1:4000 /m)
   }
 })

@@ -37,7 +37,7 @@ export function commandHelp(name: string, { help, notes, actions }: CliCommand):
   )
   const blocks = [
     `${help}.`,
-    `Usage: signalbox ${name} ${sole ? (sole.words ?? []).join(' ') : '[action]'} [options], at a gateway that runs`,
+    `Usage: signalbox ${[name, ...(sole ? (sole.words ?? []) : ['[action]'])].join(' ')} [options], at a gateway that runs`,
     sole ? `${sole.help}.` : `Actions:\n${lines.join('\n')}`,
     ...options,
     `Options of all:\n${optionLines(Object.entries(commonOptions))}`,
