@@ -26,7 +26,7 @@ export class StreamSample {
     if ((this.#pieces & (this.#pieces - 1)) === 0) this.#keep(events.length > SMALL ? events : events.slice())
   }
 
-  /** Takes the last piece, which is nobody else's. */
+  /** Takes the last piece, and keeps it without a copy. */
   addLast(events: Uint8Array): void {
     this.#bytes += events.length
     this.#keep(events)

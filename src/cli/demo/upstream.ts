@@ -46,7 +46,7 @@ function failure(status: 404 | 503, message: string, isMessages: boolean): Respo
 
 const modelOf = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'demo' })
 
-/** What the demo finds, whatever is searched for. */
+/** The result of every search in the demo. */
 function searchAnswer({ query, max_results: most }: JsonObject): Response {
   const found = PLACES.map(({ title, url, snippet }) => ({ title, url, snippet, date: '2026-01-01' }))
   const results = found.slice(0, typeof most === 'number' ? most : found.length)

@@ -11,7 +11,7 @@ const TOKEN = 'signalbox.token'
 /** The admin token of this tab; empty where there is none, which is enough where the host knows its visitors. */
 const token = signal(sessionStorage.getItem(TOKEN) ?? '')
 
-/** Who looks: nobody knows yet, somebody who may call the API, or somebody who must sign in, with what the API said. */
+/** Whether the visitor may call the API: not known yet, yes, or only after a sign-in, for the reason that the API gave. */
 export type Access = { state: 'unknown' } | { state: 'open' } | { state: 'closed'; why: string }
 
 export const access = signal<Access>({ state: 'unknown' })

@@ -6,7 +6,7 @@ interface SnippetFacts {
   model: string
 }
 
-/** How clients are told to use a key. */
+/** Examples of how clients use a key. */
 export const snippets: ReadonlyArray<{ name: string; code: (facts: SnippetFacts) => string }> = [
   {
     name: 'curl',

@@ -1,5 +1,6 @@
 import { useId } from 'preact/hooks'
 import type { ComboModel, Condition, Strategy } from '../../../types/combo.ts'
+import { kinds } from '../../../types/unions.ts'
 import { useAction, useLoaded, useSignal } from '../data.ts'
 import { api } from '../session.ts'
 import { texts } from '../texts/combos.ts'
@@ -15,19 +16,6 @@ interface Entry {
   weight: string
   when: string
 }
-
-const KINDS = [
-  'llm',
-  'embedding',
-  'rerank',
-  'moderation',
-  'webSearch',
-  'webFetch',
-  'image',
-  'tts',
-  'stt',
-  'imageToText',
-]
 
 /** The form of a combo. */
 export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () => void }) {
@@ -68,7 +56,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
         <SelectField
           label={texts.form.kind}
           value={kind.value}
-          options={KINDS.map((one) => [one, one] as const)}
+          options={kinds.map((one) => [one, one] as const)}
           onChange={(value) => (kind.value = value)}
         />
       </div>

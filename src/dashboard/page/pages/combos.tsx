@@ -3,6 +3,7 @@ import { api } from '../session.ts'
 import { texts } from '../texts/combos.ts'
 import { texts as common } from '../texts/frame.ts'
 import { Await, Button, Dialog, Problem, Text, TextField } from '../ui/basics.tsx'
+import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ComboForm } from './combo-form.tsx'
 import { Explain } from './explain.tsx'
@@ -55,7 +56,15 @@ export default function Combos() {
           <ComboForm combo={open.value.combo} onSaved={done} />
         </Dialog>
       )}
-      {open.value?.dialog === 'remove' && <RemoveDialog combo={open.value.combo} onClose={close} onDone={done} />}
+      {open.value?.dialog === 'remove' && (
+        <RemoveDialog
+          title={texts.remove.title(open.value.combo.name)}
+          text={texts.remove.text}
+          remove={removal(open.value.combo.id)}
+          onClose={close}
+          onDone={done}
+        />
+      )}
     </>
   )
 }
@@ -151,18 +160,4 @@ function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: (
   )
 }
 
-function RemoveDialog({ combo, onClose, onDone }: { combo: ShownCombo; onClose: () => void; onDone: () => void }) {
-  const { run, isBusy, error } = useAction(async () => {
-    await api.value.combos.delete(combo.id)
-    onDone()
-  })
-  return (
-    <Dialog title={texts.remove.title(combo.name)} onClose={onClose}>
-      <p>{texts.remove.text}</p>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
-      <Button kind="danger" disabled={isBusy.value} onClick={run}>
-        {common.common.delete}
-      </Button>
-    </Dialog>
-  )
-}
+const removal = (id: string) => () => api.value.combos.delete(id)

@@ -5,6 +5,7 @@ import { api } from '../session.ts'
 import { texts as common } from '../texts/frame.ts'
 import { texts } from '../texts/keys.ts'
 import { Await, Button, Dialog, Problem, SelectField, State, Text, TextField, Time } from '../ui/basics.tsx'
+import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { MadeDialog, RemoveKeyDialog, RotateDialog } from './key-dialogs.tsx'
 import { LimitsDialog } from './limits-dialog.tsx'
@@ -296,7 +297,15 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
         </Dialog>
       )
     case 'remove-group':
-      return <RemoveGroupDialog group={open.group} onClose={onClose} onDone={onDone} />
+      return (
+        <RemoveDialog
+          title={texts.remove.group(open.group.name)}
+          text={texts.remove.groupText}
+          remove={() => groupApi.delete(open.group.id)}
+          onClose={onClose}
+          onDone={onDone}
+        />
+      )
     case 'remove-key':
       return <RemoveKeyDialog apiKey={open.key} onClose={onClose} onDone={onDone} />
     case 'rotate':
@@ -308,20 +317,4 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
     case 'group-limits':
       return <LimitsDialog of="groups" id={open.group.id} name={open.group.name} onClose={onClose} />
   }
-}
-
-function RemoveGroupDialog({ group, onClose, onDone }: { group: Group; onClose: () => void; onDone: () => void }) {
-  const { run, isBusy, error } = useAction(async () => {
-    await api.value.groups.delete(group.id)
-    onDone()
-  })
-  return (
-    <Dialog title={texts.remove.group(group.name)} onClose={onClose}>
-      <p>{texts.remove.groupText}</p>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
-      <Button kind="danger" disabled={isBusy.value} onClick={run}>
-        {common.common.delete}
-      </Button>
-    </Dialog>
-  )
 }

@@ -1,3 +1,4 @@
+import { kinds } from '../../../types/unions.ts'
 import { useAction, useLoaded, useSignal } from '../data.ts'
 import { money } from '../format.ts'
 import { route, setQuery } from '../route.ts'
@@ -9,19 +10,6 @@ import { type Column, Table } from '../ui/table.tsx'
 
 type Published = Awaited<ReturnType<typeof api.value.models.published>>['data'][number]
 type Custom = Awaited<ReturnType<typeof api.value.customModels.list>>['models'][number]
-
-const KINDS = [
-  'llm',
-  'embedding',
-  'rerank',
-  'moderation',
-  'webSearch',
-  'webFetch',
-  'image',
-  'tts',
-  'stt',
-  'imageToText',
-]
 
 /** What clients can ask for, and the models that the operator has added. */
 export default function Models() {
@@ -132,7 +120,7 @@ function CustomModels({ custom, onChange }: { custom: readonly Custom[]; onChang
         <SelectField
           label={texts.form.kind}
           value={kind.value}
-          options={KINDS.map((one) => [one, one] as const)}
+          options={kinds.map((one) => [one, one] as const)}
           onChange={(value) => (kind.value = value)}
         />
         <NumberField label={texts.form.input} value={input.value} onInput={(value) => (input.value = value)} />

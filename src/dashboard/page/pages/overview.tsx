@@ -11,7 +11,7 @@ const HOUR = 3_600_000
 
 type Loaded = Awaited<ReturnType<typeof load>>
 
-/** How the gateway does now, and what needs somebody. */
+/** The figures of the last 24 hours, failing targets, and what the operator should look at. */
 export default function Overview() {
   const { state, reload } = useLoaded(load, { everyMs: 15_000 })
   return (

@@ -4,7 +4,8 @@ import { duration, escaped, percent } from '../format.ts'
 import { api } from '../session.ts'
 import { texts as common } from '../texts/frame.ts'
 import { texts } from '../texts/targets.ts'
-import { Await, Button, Dialog, Problem, State, Text, Time } from '../ui/basics.tsx'
+import { Await, Button, Problem, State, Text, Time } from '../ui/basics.tsx'
+import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ConnectionDialog } from './connection-form.tsx'
 
@@ -72,9 +73,11 @@ export default function Targets() {
       )}
       {removed.value && (
         <RemoveDialog
-          connection={removed.value}
+          title={texts.remove.title(removed.value.name)}
+          text={texts.remove.text}
+          remove={removal(removed.value.id)}
           onClose={() => (removed.value = undefined)}
-          onRemoved={() => {
+          onDone={() => {
             removed.value = undefined
             reload()
           }}
@@ -249,26 +252,4 @@ function ConnectionState({ connection, health }: { connection: ShownConnection; 
   return <State kind="good">{texts.states.ok}</State>
 }
 
-function RemoveDialog({
-  connection,
-  onClose,
-  onRemoved,
-}: {
-  connection: ShownConnection
-  onClose: () => void
-  onRemoved: () => void
-}) {
-  const { run, isBusy, error } = useAction(async () => {
-    await api.value.connections.delete(connection.id)
-    onRemoved()
-  })
-  return (
-    <Dialog title={texts.remove.title(connection.name)} onClose={onClose}>
-      <p>{texts.remove.text}</p>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
-      <Button kind="danger" disabled={isBusy.value} onClick={run}>
-        {common.common.delete}
-      </Button>
-    </Dialog>
-  )
-}
+const removal = (id: string) => () => api.value.connections.delete(id)

@@ -112,7 +112,7 @@ function Filters({ names = new Map() }: { names: Names | undefined }) {
 
 const fieldOf = { key: 'keyId', group: 'groupId', model: 'model', target: 'target', user: 'user' } as const
 
-/** What a row is about: the value of the field that rows are told apart by. */
+/** The value by which the row differs from the others, such as the id of a key. */
 function rowValue(row: Row): string {
   const value = row[fieldOf[wanted().by]] ?? ''
   return typeof value === 'string' ? value : `${value.provider}/${value.model}`

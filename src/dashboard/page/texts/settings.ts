@@ -14,6 +14,6 @@ export const texts = {
   attempts: 'Attempts for one request',
   saved: 'Saved.',
   damaged: 'Damaged records',
-  damagedHint: 'These records of the storage cannot be read as they stand, and hold for nobody.',
+  damagedHint: 'The gateway cannot read these records of the storage, and ignores them.',
   columns: { key: 'Record', problem: 'What is wrong', actions: 'Actions' },
 } as const

@@ -30,7 +30,7 @@ export function Button({ onClick, kind, type = 'button', disabled = false, of, l
   )
 }
 
-/** A text that somebody else has chosen. */
+/** Shows a text from outside, such as the name of a key or an error, in a safe form. */
 export const Text = ({ of }: { of: string | undefined }) => <>{of === undefined ? '' : shown(of)}</>
 
 /** A time as a distance from now, with the exact one at hand. */
