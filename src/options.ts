@@ -25,6 +25,8 @@ export interface Limits extends PipelineLimits {
 /** The limits that hold unless the host sets others. */
 export const defaultLimits: Limits = {
   maxBodyBytes: 20 * 1024 * 1024,
+  maxAudioBytes: 26 * 1024 * 1024,
+  maxImageBytes: 64 * 1024 * 1024,
   bodyTimeoutMs: 300_000,
   maxAnswerBytes: 64 * 1024 * 1024,
   maxStreamBytes: 64 * 1024 * 1024,

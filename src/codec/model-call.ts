@@ -3,6 +3,7 @@ import type { Endpoint } from '../formats/format.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { type JsonObject, jsonText, parseJsonObject, quoted } from '../lib/json.ts'
 import { replaceSpans, type Span, scanTopLevel } from '../lib/json-scan.ts'
+import type { FormPart } from '../lib/multipart.ts'
 
 /** A client's model request, read once. */
 export interface ModelCall {
@@ -13,6 +14,8 @@ export interface ModelCall {
   bytes: number
   body: JsonObject
   text: string
+  /** The parts of a form, whose fields `body` and `text` have as members. */
+  form?: readonly FormPart[]
   /** Where the model's name stands in `text`; nowhere, where it stands in the path. */
   modelSpans: readonly Span[]
 }
@@ -25,7 +28,26 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?
   const { modelNames = MODEL } = endpoint
   const { spans, depth } = scanTopLevel(text, pathModel === undefined ? MODEL : NONE)
   const body = parseJsonObject(text, depth)
-  const model = pathModel ?? body[modelNames.find((name) => typeof body[name] === 'string') ?? 'model']
+  const model = checkedModel(pathModel ?? body[modelNames.find((name) => typeof body[name] === 'string') ?? 'model'])
+  refuseState(body, endpoint)
+  return {
+    endpoint,
+    model,
+    stream: endpoint.streams === 'always' || (endpoint.streams === 'asked' && asksForStream(body, endpoint)),
+    bytes: bytes.length,
+    body,
+    text,
+    modelSpans: spans,
+  }
+}
+
+/** Does a body ask for a stream? */
+export const asksForStream = (body: JsonObject, { asksForStream: asks }: Endpoint) =>
+  asks?.(body) ?? body.stream === true
+
+/** The name of the model of a request. Throws `INVALID_REQUEST` when there is none that can be one. */
+export function checkedModel(model: unknown): string {
+  if (Array.isArray(model)) throw gatewayError('INVALID_REQUEST', { message: '"model" is given more than once.' })
   if (typeof model !== 'string' || model.trim() === '') {
     throw gatewayError('INVALID_REQUEST', {
       message:
@@ -36,16 +58,7 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?
     throw gatewayError('INVALID_REQUEST', { message: `"model" is longer than ${MAX_MODEL_NAME} characters.` })
   if (/\p{Cs}/u.test(model))
     throw gatewayError('INVALID_REQUEST', { message: '"model" holds half of a surrogate pair, which is no text.' })
-  refuseState(body, endpoint)
-  return {
-    endpoint,
-    model,
-    stream: endpoint.streams === 'always' || (endpoint.streams === 'asked' && body.stream === true),
-    bytes: bytes.length,
-    body,
-    text,
-    modelSpans: spans,
-  }
+  return model
 }
 
 /** The members whose places are looked for, where the name is in the body and where it is in the path. */

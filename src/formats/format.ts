@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import { withMember } from '../lib/json-scan.ts'
 import { entryOf } from '../lib/maps.ts'
+import type { FormFile } from '../lib/multipart.ts'
 import type { SseEvent, StreamFraming } from '../lib/sse.ts'
 import type { Traits } from '../traits.ts'
 import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
@@ -89,6 +90,10 @@ export interface AnswerReader {
   needs?(answer: JsonObject): string | undefined
   /** The name of the member that an array is read as, where answers may be arrays. */
   readonly arraysAs?: string
+  /** The name of the member that a text is read as which is no JSON by its content type, where answers may be plain text. */
+  readonly textAs?: string
+  /** Does a content type say that the answer is in bytes, such as sound? Present: it is, and any other one is that of an error. */
+  isInBytes?(contentType: string): boolean
   /** Reads an answer's text for less than it costs to parse; `undefined` where it has to be parsed. */
   skim?(text: string): JsonObject | undefined
   /**
@@ -138,7 +143,7 @@ export const countsLike = ({ said: _, ...answers }: AnswerReader): AnswerReader 
 
 /** How answers are read to what is never streamed. */
 export const wholeAnswers = (
-  reader: Pick<AnswerReader, 'isAnswer' | 'needs' | 'arraysAs' | 'skim' | 'errorIn' | 'usageOf' | 'said'>,
+  reader: Pick<AnswerReader, 'isAnswer' | 'needs' | 'arraysAs' | 'textAs' | 'skim' | 'errorIn' | 'usageOf' | 'said'>,
 ): AnswerReader => ({
   ...reader,
   watchStream: () => ({ ...newStreamProgress(), observe() {} }),
@@ -221,10 +226,14 @@ export interface Endpoint {
   service?: string
   /** What its description says in place of the words of its format. */
   words?: { summary: string; vendor: string; reference: string }
-  /** How its body is read: as a JSON object. Another way, such as a form with files, gets a word here and a reader in `pipeline/read.ts`. */
-  reads: 'json'
+  /** How its body is read, by a reader in `pipeline/read.ts`: as a JSON object, or as a form with files, in whose place JSON may stand. */
+  reads: 'json' | 'form'
+  /** The limit for the size of its body; default `maxBodyBytes`. */
+  bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'
   /** When its answer is a stream: if the body's `stream` is true, always, or never. */
   streams: 'asked' | 'always' | 'never'
+  /** Does a body ask for a stream, where that is not its member `stream`? */
+  asksForStream?(body: JsonObject): boolean
   /** The endpoint's path below a provider's base URL, with its query. */
   upstreamPath(model: string): string
   /** Further members of an error's body that hold its message, for clients that look for it there. */
@@ -256,9 +265,11 @@ export interface RequestBound {
   /** Is it charged for by tokens or by units, whichever the model has a price of? Default: by both. */
   readonly isEither?: true
   /** The most tokens of input; `estimate`: those of what the body holds, which is the default. */
-  inputTokens?(body: JsonObject, estimate: () => number): number
-  /** The most that it can be charged for besides tokens; default: nothing. */
-  units?(body: JsonObject): NonNullable<TokenUsage['units']>
+  inputTokens?(body: JsonObject, estimate: () => number, files?: readonly FormFile[]): number
+  /** The most tokens of output, where its requests have no limit of their own for it; default: the most that the model has. */
+  outputTokens?(body: JsonObject, files?: readonly FormFile[]): number
+  /** The most that it can be charged for besides tokens; default: nothing. `files`: those of a form. */
+  units?(body: JsonObject, files?: readonly FormFile[]): NonNullable<TokenUsage['units']>
 }
 
 /** The bound of requests that cost nothing. */

@@ -23,6 +23,10 @@ export function requireJson(exchange: Headers): void {
     )
 }
 
+/** Is this the content type of a form with files? */
+export const isMultipart = (contentType: string | undefined): boolean =>
+  /^\s*multipart\/form-data\b/i.test(contentType ?? '')
+
 /** Throws `UNSUPPORTED_MEDIA_TYPE` when the headers declare a compressed body, or a charset other than UTF-8 or ASCII. */
 export function requirePlainUtf8(exchange: Headers): void {
   const encoding = exchange.header('content-encoding')?.trim().toLowerCase()

@@ -20,6 +20,10 @@ import type { GroupRouting } from './targets/groups.ts'
 export interface PipelineLimits {
   /** Largest body of a model request; default 20 MiB. A larger one gets 413. */
   maxBodyBytes: number
+  /** The same for an upload of sound; default 26 MiB. */
+  maxAudioBytes: number
+  /** The same for an upload of images, all of them together; default 64 MiB. */
+  maxImageBytes: number
   /** From the start of a request to the last byte of its body, also of a management request; default 300,000. A later one gets 408. */
   bodyTimeoutMs: number
   /** Largest answer that is not streamed; default 64 MiB. A larger one fails its attempt. */

@@ -1,8 +1,10 @@
 import { type ModelCall, parseModelCall } from '../codec/model-call.ts'
+import { gatewayError, isGatewayError } from '../errors.ts'
 import type { Endpoint } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
 import type { Exchange } from '../lib/exchange.ts'
-import { requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
+import { isMultipart, requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
+import { once } from '../lib/promises.ts'
 import { timedBody } from '../lib/timed-body.ts'
 import type { PipelineContext } from './context.ts'
 import type { ModelRequest } from './request.ts'
@@ -13,13 +15,18 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const { exchange, endpoint, key, log, pathModel } = served
   const { client } = log
   client.checkTimeout()
-  checkMediaType(exchange)
-  const bytes = await timedBody(exchange, {
-    maxBytes: context.limits.maxBodyBytes,
-    time: context.bodyTime,
-    scope: client.scope,
+  checkMediaType(exchange, endpoint)
+  const { bodyLimit = 'maxBodyBytes' } = endpoint
+  const maxBytes = context.limits[bodyLimit]
+  const bytes = await timedBody(exchange, { maxBytes, time: context.bodyTime, scope: client.scope }).catch((thrown) => {
+    if (bodyLimit === 'maxBodyBytes' || !isGatewayError(thrown, 'PAYLOAD_TOO_LARGE')) throw thrown
+    const message = `The request body is larger than ${maxBytes} bytes. The option limits.${bodyLimit} of the gateway raises that.`
+    throw gatewayError('PAYLOAD_TOO_LARGE', { message, headers: thrown.headers })
   })
-  const call = readers[endpoint.reads](bytes, endpoint, pathModel)
+  const call = await readers[endpoint.reads](bytes, endpoint, {
+    pathModel,
+    contentType: exchange.header('content-type'),
+  })
   log.asked(call)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
@@ -40,8 +47,19 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
 
 /** How bodies are read, by the word of their endpoints. Each throws `INVALID_JSON` or `INVALID_REQUEST` on a body that it cannot read. */
 const readers: Readonly<
-  Record<Endpoint['reads'], (bytes: Uint8Array, endpoint: Endpoint, pathModel?: string) => ModelCall>
-> = { json: parseModelCall }
+  Record<Endpoint['reads'], (bytes: Uint8Array, endpoint: Endpoint, from: BodySource) => Promise<ModelCall>>
+> = {
+  json: async (bytes, endpoint, { pathModel }) => parseModelCall(bytes, endpoint, pathModel),
+  form: async (...body) => (await loadForms()).parseFormCall(...body),
+}
+
+/** Few requests are forms. */
+const loadForms = once(() => import('../codec/form-call.ts'))
+
+interface BodySource {
+  pathModel: string | undefined
+  contentType: string | undefined
+}
 
 async function readRules({ routes, settings }: PipelineContext) {
   const table = await routes()
@@ -50,9 +68,16 @@ async function readRules({ routes, settings }: PipelineContext) {
 
 /**
  * Throws `UNSUPPORTED_MEDIA_TYPE` on a body that is compressed or not UTF-8 by its headers, and, with an `Origin` header, on one that is
- * not JSON: a page of another site could send it without a preflight (a "simple request").
+ * not JSON: a page of another site could send it without a preflight (a "simple request"). A form may come with a credential in a header, as
+ * that needs a preflight, too.
  */
-function checkMediaType(exchange: Exchange): void {
+function checkMediaType(exchange: Exchange, { reads }: Endpoint): void {
   requirePlainUtf8(exchange)
-  if (exchange.header('origin') !== undefined) requireJson(exchange)
+  if (exchange.header('origin') === undefined) return
+  const hasCredential = CREDENTIALS.some((name) => exchange.header(name) !== undefined)
+  if (reads === 'form' && hasCredential && isMultipart(exchange.header('content-type'))) return
+  requireJson(exchange)
 }
+
+/** Headers that a page cannot set without a preflight. */
+const CREDENTIALS = ['authorization', 'x-api-key', 'x-goog-api-key']

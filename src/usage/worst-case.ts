@@ -1,5 +1,6 @@
 import type { Endpoint, RequestBound, TokenUsage } from '../formats/format.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { FormPart } from '../lib/multipart.ts'
 import { catalogModelOf, type ModelAt, priceOf } from '../providers/catalog-model.ts'
 import type { Catalog, CatalogModel, Price } from '../types.ts'
 import { costOfUnits, dearestInput } from './cost.ts'
@@ -21,7 +22,7 @@ export interface WorstCase {
 
 /** The parts of a request that its worst case depends on. */
 interface BoundRequest {
-  readonly call: { readonly endpoint: Endpoint; readonly body: JsonObject }
+  readonly call: { readonly endpoint: Endpoint; readonly body: JsonObject; readonly form?: readonly FormPart[] }
   readonly context: { readonly catalog: Catalog }
 }
 
@@ -30,14 +31,17 @@ export const DEFAULT_OUTPUT = 131_072
 
 /** The most that an attempt of the request at the target can use. */
 export function worstCaseOf({ call, context }: BoundRequest, target: ModelAt): WorstCase {
-  const { endpoint, body } = call
+  const { endpoint, body, form = [] } = call
+  const files = form.filter((part) => 'bytes' in part)
   const { bound = {}, outputLimit } = endpoint
   const model = catalogModelOf(context.catalog, target)
   const estimate = () => inputBound(body, target)
-  const inputTokens = bound.inputTokens?.(body, estimate) ?? estimate()
+  const inputTokens = bound.inputTokens?.(body, estimate, files) ?? estimate()
   const given = outputLimit?.of(body)
   const answers = bound.answers?.(body) ?? 1
-  const outputTokens = bound.hasNoOutput ? 0 : Math.ceil(given ?? mostOf(model)) * answers
+  const outputTokens = bound.hasNoOutput
+    ? 0
+    : Math.ceil(given ?? bound.outputTokens?.(body, files) ?? mostOf(model)) * answers
   return {
     inputTokens,
     outputTokens,
@@ -46,7 +50,7 @@ export function worstCaseOf({ call, context }: BoundRequest, target: ModelAt): W
     usd: usdOf(priceOf(context.catalog, target), {
       inputTokens,
       outputTokens,
-      units: bound.units?.(body),
+      units: bound.units?.(body, files),
       isEither: bound.isEither,
     }),
   }
@@ -81,7 +85,8 @@ function usdOf(price: Price | undefined, { inputTokens, outputTokens, units, isE
   const dearest = inputTokens > 0 ? dearestInput(price, { keepsForAnHour: true }) : 0
   const known = [costOfUnits(price, units), dearest && (inputTokens * dearest) / 1_000_000].filter(isKnown)
   if (known.length < (isEither ? 1 : 2)) return undefined
-  if (outputTokens > 0 && price.output === undefined) return undefined
+  const isByUnits = isEither && units !== undefined && costOfUnits(price, units) !== undefined
+  if (outputTokens > 0 && price.output === undefined && !isByUnits) return undefined
   return {
     fixed: known.reduce((sum, cost) => sum + cost, 0),
     perOutputToken: outputTokens > 0 ? (price.output ?? 0) / 1_000_000 : 0,

@@ -1,0 +1,171 @@
+import { isGatewayError } from '../../src/errors.ts'
+import { concatBytes, encodeUtf8 } from '../../src/lib/bytes.ts'
+import { extensionOf, type FormPart, isFile, readForm, writeForm } from '../../src/lib/multipart.ts'
+import { createRandom } from '../support/random.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('forms with files')
+
+const TYPE = 'multipart/form-data; boundary=b'
+const form = (...lines: string[]) => encodeUtf8(lines.join('\r\n'))
+const field = (name: string, value: string) => ['--b', `Content-Disposition: form-data; name="${name}"`, '', value]
+const END = ['--b--', '']
+
+test('keeps the order, the names, the types and the bytes of parts', () => {
+  const bytes = concatBytes([
+    form('preamble', '--b', 'content-disposition: form-data; name="file"; filename="C:\\dir\\a \\"b\\".mp3"', ''),
+    form('Content-Type: audio/mpeg; x=y', '', ''),
+    new Uint8Array([0, 13, 10, 45, 45, 13, 13, 10, 45, 45, 97, 255]),
+    form(
+      '',
+      ...field('model', 'one/ä'),
+      '--b  ',
+      'Content-Disposition:form-data;name=empty',
+      '',
+      '',
+      '--b--',
+      'epilogue',
+    ),
+  ])
+  const parts = readForm(bytes, TYPE)
+  assert.equal(
+    parts.map(({ name, ...part }) => [
+      name,
+      'value' in part ? part.value : [part.fileName, part.type, part.bytes.length],
+    ]),
+    [
+      ['file', ['a "b".mp3', 'audio/mpeg', 12]],
+      ['model', 'one/ä'],
+      ['empty', ''],
+    ],
+  )
+  const file = parts.find(isFile)
+  assert.is(file?.bytes.buffer, bytes.buffer, 'a file is a view of the upload')
+})
+
+test('reads names as browsers and libraries write them', () => {
+  const nameOf = (disposition: string) => {
+    const [part] = readForm(form('--b', `content-disposition: form-data; ${disposition}`, '', 'x', ...END), TYPE)
+    return part && isFile(part) ? [part.name, part.fileName] : [part?.name]
+  }
+  assert.equal(nameOf('name="a%22b"; filename="c%22.wav"'), ['a"b', 'c".wav'])
+  assert.equal(nameOf("name=a; filename*=UTF-8''%C3%A4.wav"), ['a', 'ä.wav'])
+  assert.equal(nameOf('filename="../../x.wav"; name="file"'), ['file', 'x.wav'])
+  assert.equal(nameOf('name="file"; filename=""'), ['file', undefined])
+})
+
+test('writes fields before files, with a random boundary, and names for files without one', () => {
+  const sent: FormPart[] = [
+    { name: 'image[]', fileName: 'a"\r\n.png', type: 'image/png', bytes: new Uint8Array([1, 2]) },
+    { name: 'model', value: 'm' },
+    { name: 'file', fileName: undefined, type: 'audio/mpeg', bytes: new Uint8Array([3]) },
+    { name: 'other', fileName: undefined, type: '', bytes: new Uint8Array(0) },
+  ]
+  const [one, two] = [writeForm(sent), writeForm(sent)]
+  assert.ok(one.contentType !== two.contentType)
+  assert.match(one.contentType, /boundary=-{4}[\da-f]{48}$/)
+  assert.equal(readForm(one.bytes, one.contentType), [
+    { name: 'model', value: 'm' },
+    { name: 'image[]', fileName: 'a"%0D%0A.png', type: 'image/png', bytes: new Uint8Array([1, 2]) },
+    { name: 'file', fileName: 'file.mp3', type: 'audio/mpeg', bytes: new Uint8Array([3]) },
+    { name: 'other', fileName: 'other.bin', type: 'application/octet-stream', bytes: new Uint8Array(0) },
+  ])
+})
+
+test('reads back whatever it writes, also bytes that look like boundaries', () => {
+  const random = createRandom(35)
+  const pick = random.below
+  const signs = [13, 10, 45, 45, 98, 0, 255]
+  for (let run = 0; run < (process.env.CI ? 2_000 : 200); run++) {
+    const parts = Array.from({ length: pick(6) }, (_, at): FormPart => {
+      const bytes = Uint8Array.from({ length: pick(40) }, () => signs[pick(signs.length)] ?? 0)
+      return at % 2 === 0
+        ? { name: `n${at}[]`, value: '\r\n--b'.repeat(pick(3)) }
+        : { name: `n${at}`, fileName: 'f.bin', type: 'application/octet-stream', bytes }
+    })
+    const { bytes, contentType } = writeForm(parts)
+    const read = readForm(bytes, contentType)
+    assert.equal(read, [...parts.filter((part) => !isFile(part)), ...parts.filter(isFile)])
+  }
+})
+
+const part = field('model', 'm')
+const disposition = (text: string) => form('--b', text, '', 'x', ...END)
+const malformed: Record<string, [bytes: Uint8Array, type?: string]> = {
+  'no boundary in its type': [form(...part, ...END), 'multipart/form-data'],
+  'an empty boundary': [form(...part, ...END), 'multipart/form-data; boundary=""'],
+  'a boundary that is too long': [form(...part, ...END), `multipart/form-data; boundary=${'b'.repeat(71)}`],
+  'another boundary': [form(...part, ...END), 'multipart/form-data; boundary=c'],
+  'nothing at all': [new Uint8Array(0)],
+  'no part and no end': [form('--b')],
+  'a part without an end': [form(...part)],
+  'a part that is cut in its headers': [form('--b', 'Content-Disposition: form-da')],
+  'a boundary within a line': [form('--bb', '', '')],
+  'line feeds alone': [
+    encodeUtf8(
+      form(...part, ...END)
+        .reduce((text, code) => text + String.fromCharCode(code), '')
+        .replaceAll('\r', ''),
+    ),
+  ],
+  'a part without headers': [form('--b', '', 'x', ...END)],
+  'a part without a disposition': [disposition('content-type: text/plain')],
+  'a disposition of another kind': [disposition('content-disposition: attachment; name="a"')],
+  'a part without a name': [disposition('content-disposition: form-data')],
+  'an empty name': [disposition('content-disposition: form-data; name=""')],
+  'a name that is too long': [disposition(`content-disposition: form-data; name="${'n'.repeat(301)}"`)],
+  'two dispositions': [
+    disposition('content-disposition: form-data; name="a"\r\ncontent-disposition: form-data; name="b"'),
+  ],
+  'a header without a name': [disposition(': form-data; name="a"')],
+  'a line that is no header': [disposition('content-disposition: form-data; name="a"\r\nhello')],
+  'headers without an end': [
+    form('--b', `content-disposition: form-data; name="a"; x="${'x'.repeat(10_000)}"`, '', '', ...END),
+  ],
+  'a part in base64': [disposition('content-disposition: form-data; name="a"\r\ncontent-transfer-encoding: base64')],
+  'a part in quoted-printable': [
+    disposition('content-disposition: form-data; name="a"\r\ncontent-transfer-encoding: quoted-printable'),
+  ],
+  'a field that is no UTF-8': [
+    concatBytes([
+      form('--b', 'content-disposition: form-data; name="a"', '', ''),
+      new Uint8Array([255, 254]),
+      form('', ...END),
+    ]),
+  ],
+  'a file name that is no UTF-8': [disposition("content-disposition: form-data; name=a; filename*=utf-8''%ff")],
+  'too many parts': [form(...Array.from({ length: 1_001 }, () => part).flat(), ...END)],
+}
+
+for (const [what, [bytes, type = TYPE]] of Object.entries(malformed))
+  test(`refuses ${what}, and says so`, () => {
+    try {
+      readForm(bytes, type)
+    } catch (error) {
+      assert.ok(isGatewayError(error, 'INVALID_REQUEST'), String(error))
+      return assert.match(error.message, /^The form \(multipart\/form-data\) cannot be read: .{15,}\.$/)
+    }
+    throw new Error('It was read.')
+  })
+
+test('refuses a form that is cut at any byte', () => {
+  const whole = form(...field('a', 'x'), ...field('b', 'yy'), '--b--')
+  for (let end = 0; end < whole.length; end++)
+    assert.throws(
+      () => readForm(whole.subarray(0, end), TYPE),
+      (error: unknown) => isGatewayError(error, 'INVALID_REQUEST'),
+    )
+  assert.is(readForm(whole, TYPE).length, 2)
+})
+
+test('takes linear time for bytes that look like boundaries nearly', () => {
+  const almost = encodeUtf8(`\r\n--${'--\r\n'.repeat(200_000)}--`)
+  const startedAt = performance.now()
+  assert.throws(() => readForm(almost, 'multipart/form-data; boundary=----x'))
+  assert.ok(performance.now() - startedAt < 1_000)
+})
+
+test('knows the extensions of media types', () => {
+  const types = ['audio/mpeg', 'audio/x-wav', 'audio/flac', 'image/jpeg', 'application/octet-stream', '']
+  assert.equal(types.map(extensionOf), ['mp3', 'wav', 'flac', 'jpg', 'bin', 'bin'])
+})
