@@ -9,7 +9,7 @@ import type { Catalog, Clock } from '../types.ts'
 import type { UpstreamRequest } from '../upstream/request.ts'
 import type { ModelCall } from './model-call.ts'
 import type { RelayedStream, StreamTerms } from './relay.ts'
-import type { Committed, FailedResponse, WholeResponse } from './response.ts'
+import type { Committed, FailedResponse, ReceivedResponse, WholeResponse } from './response.ts'
 import type { UsageQuestions } from './usage-request.ts'
 
 /** How one request is sent to one target, and how its response is read: passed through or translated. */
@@ -42,6 +42,10 @@ export interface Codec {
   /** The failure with the provider's error in the client's format. */
   readFailure(failed: FailedResponse): FailedResponse
   streamType: 'text/event-stream' | 'application/json'
+  /** Does the target stream although the client has asked for no events, as where the answer is sound? */
+  streams?: true
+  /** The content type of a response for the client, and whether it comes whole where a stream was asked for; absent: as in chat. */
+  replyType?(response: ReceivedResponse): string
   relay(body: ByteStream, committed: Committed, terms: StreamTerms): RelayedStream
 }
 

@@ -10,6 +10,7 @@ import type { Catalog } from '../types.ts'
 import { requestHeaders, translatedHeaders } from '../upstream/headers.ts'
 import type { UpstreamRequest } from '../upstream/request.ts'
 import type { AskedRequest, Codec, CodecPart } from './codec.ts'
+import { bytesFraming, KindRelay } from './kind-relay.ts'
 import { isStrict } from './losses.ts'
 import { bodyFor } from './model-call.ts'
 import type { FailedResponse } from './response.ts'
@@ -28,6 +29,7 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
       client: endpoint.client,
       body: call.body,
       text: bodyFor(target.model, call),
+      form: call.form,
       warningsFor: (names = {}) => createWarnings({ isStrict: isStrict(request), names }),
       header: (name) => request.exchange.header(name),
       now: () => Math.floor(context.clock.now() / 1_000),
@@ -35,7 +37,7 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
     },
     target,
   )
-  const { isPassThrough, losses, write } = carried
+  const { isPassThrough, losses, write, stream, replyType } = carried
   const address = addressOf(carried, target, context.catalog)
   const headers = isPassThrough
     ? requestHeaders(request.exchange, format.defaultHeaders)
@@ -43,8 +45,10 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
   const [first, ...others] = carried.parts.map((part) => codecPart(part, headers, address))
   if (!first) throw new TypeError('A request is carried by no call.')
   return {
-    format,
+    format: stream?.of === 'bytes' ? { ...format, framing: bytesFraming } : format,
     operation: endpoint.operation,
+    ...(stream && { streams: true }),
+    replyType: ({ kind, head }) => replyType(head.header('content-type'), kind === 'whole'),
     ...first,
     ...(others.length > 0 && { others }),
     isPassThrough,
@@ -56,12 +60,15 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
         parts.map(({ json }) => json),
         response.usage,
       )
-      return answer ? encodeUtf8(JSON.stringify(answer)) : response.bytes
+      if (answer instanceof Uint8Array) return answer
+      if (answer === undefined) return response.bytes
+      return encodeUtf8(typeof answer === 'string' ? answer : JSON.stringify(answer))
     },
     readFailure: isPassThrough ? unchanged : withoutHeaders,
     streamType: 'application/json',
-    relay() {
-      throw new TypeError('An answer of this kind is never streamed.')
+    relay(body, committed, terms) {
+      if (!stream) throw new TypeError('An answer of this kind is never streamed.')
+      return new KindRelay(body, committed, { ...terms, stream, errors: format.errors })
     },
   }
 }

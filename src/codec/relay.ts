@@ -28,6 +28,8 @@ export interface StreamTerms {
   maxStreamBytes: number
   /** How the tokens of a stream are estimated. */
   estimates: Pick<typeof import('../usage/estimates.ts'), 'streamedTokens' | 'likelyTokens'>
+  /** A header of the provider's answer. */
+  header?(name: string): string | undefined
   /** What the client gets of whole events of a stream that is passed through; default: all. */
   keep?(events: Uint8Array): Uint8Array
 }

@@ -12,7 +12,7 @@ import type { Failure } from './failure.ts'
 export function secretsOf({ headers }: UpstreamCall): readonly string[] {
   const secrets: string[] = []
   for (const name of CREDENTIALS) {
-    const secret = headers[name]?.replace('Bearer ', '')
+    const secret = headers[name]?.replace(/^(?:Bearer|Token) /, '')
     if (secret !== undefined && secret.length >= SHORTEST_SECRET) secrets.push(secret)
   }
   return secrets
@@ -21,6 +21,7 @@ export function secretsOf({ headers }: UpstreamCall): readonly string[] {
 const CREDENTIALS = [
   'authorization',
   'x-api-key',
+  'xi-api-key',
   'x-goog-api-key',
   'api-key',
   'x-subscription-token',

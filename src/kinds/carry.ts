@@ -1,12 +1,17 @@
 import { createResponseWarnings } from '../formats/canonical/warnings.ts'
 import { embeddedError } from '../formats/errors/embedded.ts'
-import { type AnswerReader, saidIn, wholeAnswers } from '../formats/format.ts'
+import { type AnswerReader, newStreamProgress, saidIn, wholeAnswers } from '../formats/format.ts'
+import { concatBytes, encodeUtf8 } from '../lib/bytes.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { withMembers } from '../lib/json-scan.ts'
+import { type FormPart, writeForm } from '../lib/multipart.ts'
+import { eventText, type SseEvent } from '../lib/sse.ts'
 import type { ProviderTarget } from '../providers/target.ts'
 import type {
   Carried,
   CarriedPart,
+  CarriedStream,
+  ClientStream,
   FormsOfKind,
   KindForms,
   PassedForm,
@@ -14,14 +19,17 @@ import type {
   VendorContext,
   VendorForm,
   VendorRequest,
+  VendorStream,
 } from './forms.ts'
 
 /** The first of the entries of a part, and the one behind its last. */
 type EntryRange = readonly [start: number, end: number]
 
 /** The forms of a kind as requests use them, whatever the kind is about. */
-export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, Given>): KindForms {
-  const { clients, vendors, otherwise, division, config, countsTokens } = forms
+export function kindForms<Asked, Given extends Used, Piece = never>(
+  forms: FormsOfKind<Asked, Given, Piece>,
+): KindForms {
+  const { clients, vendors, otherwise, division, config, countsTokens, usageOf } = forms
   const said = countsTokens ? saidIn() : undefined // it sends no words, but has got some
 
   return {
@@ -32,13 +40,35 @@ export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, G
       if (!client) throw new TypeError(`There is no form "${call.client}" of clients.`)
       const vendor = vendorOf(target)
       const warnings = call.warningsFor(client.fieldNames)
-      const asked = client.read(call.body, { warnings, header: call.header, now: call.now() })
-      const context = { target, warnings, body: call.body }
+      const asked = client.read(call.body, {
+        warnings,
+        header: call.header,
+        files: (call.form ?? []).filter((part) => 'bytes' in part),
+        now: call.now(),
+      })
+      const context = { target, warnings, body: call.body, form: call.form }
       const divided = partsOf(asked, vendor.most?.(target))
       const isDivided = divided.length > 1
       const passed = passedFor(vendor, { client: call.client, asked, target, isDivided })
       const lost = createResponseWarnings()
-      const read = { vendor, said, lacking: isDivided ? division?.comparing?.() : undefined }
+      const written = (model = target.model) =>
+        client.stream?.(asked, {
+          asked,
+          lost,
+          provider: target.provider,
+          model,
+          now: call.now(),
+          newId: call.newId,
+        })
+      const own = isDivided ? undefined : passed ? passed.stream?.(asked) : vendor.stream?.(asked, target)
+      const stream = own && streamOf(own, passed ? undefined : written)
+      const read = {
+        vendor,
+        said,
+        stream: stream && { ...stream, isOwn: own.of === 'bytes' ? own.isOwn : undefined },
+        usageOf: usageOf?.(asked),
+        lacking: isDivided ? division?.comparing?.() : undefined,
+      }
       const parts = divided.map(({ asked: part, entries }) => {
         if (!passed) return translatedPart(read, part, vendor.request(part, context))
         const list = isDivided ? listOf(passed, { body: call.body, asked, entries }) : {}
@@ -49,11 +79,23 @@ export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, G
         parts,
         isPassThrough: passed !== undefined,
         losses: () => [...warnings.list(), ...lost.list()],
+        stream: stream && {
+          of: stream.of,
+          open: stream.open,
+          isEvents: written()?.isEvents ?? false,
+          usage: (header) => vendor.usageIn?.(header) ?? usageOf?.(asked),
+        },
+        replyType(sent, isWhole) {
+          const isOfBytes = !isWhole && own?.of === 'bytes'
+          return written()?.type(isOfBytes ? sent : undefined) ?? client.wholeType?.(asked) ?? 'application/json'
+        },
         write(answers, usage) {
           const [first] = answers
-          if (passed && !isDivided) return first && passed.rewritten?.(first, asked)
+          const stream = written()
+          if (passed && !stream && !isDivided) return first && passed.rewritten?.(first, asked)
           const given = joined(parts.flatMap(({ given }, at) => (answers[at] ? [given(answers[at])] : [])))
           const { model = target.model } = given
+          if (stream) return bytesOf(stream, { ...given, usage })
           return client.write(
             { ...given, usage },
             { asked, lost, provider: target.provider, model, now: call.now(), newId: call.newId },
@@ -63,7 +105,7 @@ export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, G
     },
   }
 
-  function vendorOf(target: ProviderTarget): VendorForm<Asked, Given> {
+  function vendorOf(target: ProviderTarget): VendorForm<Asked, Given, Piece> {
     const named = target.form && vendors.find(({ name }) => name === target.form)
     return named || vendors.find((vendor) => isOf(vendor, target)) || otherwise
   }
@@ -100,12 +142,48 @@ export function kindForms<Asked, Given extends Used>(forms: FormsOfKind<Asked, G
   }
 }
 
-const isOf = <Asked, Given extends Used>({ providers, isOf }: VendorForm<Asked, Given>, target: ProviderTarget) =>
-  isOf ? isOf(target) : (providers?.includes(target.provider) ?? false)
+/** A whole answer for a client that reads it piece by piece. */
+function bytesOf<Given extends Used, Piece>(stream: ClientStream<Given, Piece>, given: Given): Uint8Array {
+  const parts = [...stream.whole(given).map((piece) => stream.piece(piece)), stream.end(given.usage)]
+  return concatBytes(parts.filter((part) => part !== undefined))
+}
+
+/** A stream as it is carried: written by `written`, or as it is. */
+function streamOf<Given, Piece>(
+  own: VendorStream<Piece> | VendorStream<unknown>,
+  written: (() => ClientStream<Given, Piece> | undefined) | undefined,
+): Pick<CarriedStream, 'of' | 'open'> {
+  return {
+    of: own.of,
+    open() {
+      const writer = written?.()
+      return {
+        read(said) {
+          const isBytes = said instanceof Uint8Array
+          const reading = isBytes ? own.of === 'bytes' && own.read(said) : own.of === 'events' && own.read(said)
+          const { pieces = [], ...progress } = reading || {}
+          const hasPieces = pieces.length > 0
+          if (!writer) return { ...progress, hasPieces, bytes: [isBytes ? said : encodeUtf8(eventText(said))] }
+          const bytes = (pieces as readonly Piece[]).flatMap((piece) => writer.piece(piece) ?? []) // only what is passed on is unknown
+          return { ...progress, hasPieces, bytes }
+        },
+        end(usage) {
+          const last = writer?.end(usage)
+          return last ? [last] : []
+        },
+      }
+    },
+  }
+}
+
+const isOf = <Asked, Given extends Used, Piece>(
+  { providers, isOf }: VendorForm<Asked, Given, Piece>,
+  target: ProviderTarget,
+) => (isOf ? isOf(target) : (providers?.includes(target.provider) ?? false))
 
 /** How requests of these clients are passed through to a target, if they are. */
-const passedFor = <Asked, Given extends Used>(
-  { passes = [] }: VendorForm<Asked, Given>,
+const passedFor = <Asked, Given extends Used, Piece>(
+  { passes = [] }: VendorForm<Asked, Given, Piece>,
   { client, asked, target, isDivided }: { client: string; asked: Asked; target: ProviderTarget; isDivided: boolean },
 ) =>
   passes.find(
@@ -119,8 +197,11 @@ const addressOf = ({ baseUrl, base, keyHeader }: Carried['address']): Carried['a
 })
 
 /** How the answers to the parts of a request are read. */
-interface PartReading<Asked, Given extends Used> {
-  vendor: VendorForm<Asked, Given>
+interface PartReading<Asked, Given extends Used, Piece> {
+  vendor: VendorForm<Asked, Given, Piece>
+  stream: (Pick<CarriedStream, 'of' | 'open'> & { isOwn: AnswerReader['isInBytes'] | undefined }) | undefined
+  /** What it has used where its vendor reports nothing. */
+  usageOf: Used['usage']
   said: AnswerReader['said'] | undefined
   /** What an answer lacks beside those to the other parts. */
   lacking: ((given: Given) => string | undefined) | undefined
@@ -138,8 +219,8 @@ interface Passed<Asked> {
   list: JsonObject
 }
 
-function passedPart<Asked, Given extends Used>(
-  reading: PartReading<Asked, Given>,
+function passedPart<Asked, Given extends Used, Piece>(
+  reading: PartReading<Asked, Given, Piece>,
   { path, without, added, skim }: PassedForm<Asked>,
   { asked, text, context, list }: Passed<Asked>,
 ): ReadPart<Given> {
@@ -150,27 +231,49 @@ function passedPart<Asked, Given extends Used>(
   const isSame = left.length === 0 && Object.keys(more).length === 0
   const sent = isSame ? text : withMembers(text, { without: left, added: more })
   const { answers, given } = answersTo(asked, reading)
+  const form = context.form && passedForm(context.form, { left, more, model: context.target.model })
   return {
-    request: { path: path(context.target), body: sent },
+    request: { path: path(context.target), ...(form ? encoded(form) : { body: sent }) },
     answers: skim && !isPart ? { ...answers, skim: (answer) => skim(answer, asked) } : answers,
     given,
   }
 }
 
-function translatedPart<Asked, Given extends Used>(
-  reading: PartReading<Asked, Given>,
+/** The parts of a client's form for a target: with its name of the model, without those that are left out, and with more fields. */
+function passedForm(
+  form: readonly FormPart[],
+  { left, more, model }: { left: readonly string[]; more: JsonObject; model: string },
+): FormPart[] {
+  const own = form.filter(({ name }) => name !== 'model' && !left.includes(name.split('[', 1)[0] ?? name))
+  const added = Object.entries(more).map(([name, value]) => ({ name, value: String(value) }))
+  return [{ name: 'model', value: model }, ...added, ...own]
+}
+
+/** A form as it is sent, with a boundary of its own. */
+function encoded(form: readonly FormPart[]): { body: Uint8Array; headers: Record<string, string> } {
+  const { contentType, bytes } = writeForm(form)
+  return { body: bytes, headers: { 'content-type': contentType } }
+}
+
+function translatedPart<Asked, Given extends Used, Piece>(
+  reading: PartReading<Asked, Given, Piece>,
   asked: Asked,
-  { body, ...request }: VendorRequest,
+  { body, form, bytes, headers, ...request }: VendorRequest,
 ): ReadPart<Given> {
-  return { request: { ...request, ...(body && { body: JSON.stringify(body) }) }, ...answersTo(asked, reading) }
+  const sent = form
+    ? encoded(form)
+    : bytes
+      ? { body: bytes.bytes, headers: { 'content-type': bytes.type } }
+      : { ...(body && { body: JSON.stringify(body) }), headers: {} }
+  return { request: { ...request, ...sent, headers: { ...headers, ...sent.headers } }, ...answersTo(asked, reading) }
 }
 
 /** How the answers of a vendor to this request are read, each once. */
-function answersTo<Asked, Given extends Used>(
+function answersTo<Asked, Given extends Used, Piece>(
   asked: Asked,
-  { vendor, said, lacking }: PartReading<Asked, Given>,
+  { vendor, said, stream, usageOf, lacking }: PartReading<Asked, Given, Piece>,
 ): { answers: AnswerReader; given(json: JsonObject): Given } {
-  const { arraysAs, errorIn, usageIn } = vendor
+  const { arraysAs, textAs, errorIn, usageIn } = vendor
   let last: { json: JsonObject; given: Given | string } | undefined
 
   function read(json: JsonObject): Given | string {
@@ -189,21 +292,50 @@ function answersTo<Asked, Given extends Used>(
       return typeof given === 'string' ? given : undefined
     },
     ...(arraysAs !== undefined && { arraysAs }),
+    ...(textAs !== undefined && { textAs }),
     errorIn(json) {
       if (!isObject(json)) return undefined
       return errorIn ? errorIn(json, asked) : embeddedError(json.error)
     },
     usageOf(json, header) {
       const given = isObject(json) ? read(json) : ''
-      return typeof given === 'string' ? undefined : (given.usage ?? (header && usageIn?.(header)))
+      return typeof given === 'string' ? undefined : (given.usage ?? (header && usageIn?.(header)) ?? usageOf)
     },
   })
   return {
-    answers,
+    answers: stream ? { ...answers, ...watched(stream) } : answers,
     given(json) {
       const given = read(json)
       if (typeof given === 'string') throw new TypeError('A body that is no answer was taken for one.')
       return given
+    },
+  }
+}
+
+/** How a stream is followed until its first piece. */
+function watched({
+  of,
+  open,
+  isOwn,
+}: Pick<CarriedStream, 'of' | 'open'> & { isOwn: AnswerReader['isInBytes'] | undefined }): Partial<AnswerReader> {
+  return {
+    ...(isOwn && { isInBytes: isOwn }),
+    watchStream() {
+      const { read } = open()
+      const state = newStreamProgress()
+      return Object.assign(state, {
+        observe(event: SseEvent) {
+          if (of === 'bytes') {
+            state.started = state.ended = true // whatever comes is sound, and its end is that of the connection
+            return
+          }
+          const { hasPieces, usage, error, isLast } = read(event)
+          if (error) state.error = error
+          else if (hasPieces) state.started = true
+          if (usage) state.usage = usage
+          if (isLast) state.ended = state.closed = true
+        },
+      })
     },
   }
 }

@@ -1,6 +1,8 @@
 import type { FieldNames, ResponseWarnings, Warnings } from '../formats/canonical/warnings.ts'
 import type { AnswerReader, EmbeddedError, TokenUsage } from '../formats/format.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { FormFile, FormPart } from '../lib/multipart.ts'
+import type { SseEvent } from '../lib/sse.ts'
 import type { ProviderTarget } from '../providers/target.ts'
 
 /** What an answer of any kind may have besides what it is asked for. */
@@ -11,20 +13,55 @@ export interface Used {
 }
 
 /** The form that clients of a kind send and read. `Asked` and `Given` are what all forms of the kind are translated into and from. */
-export interface ClientForm<Asked, Given> {
+export interface ClientForm<Asked, Given, Piece = never> {
   /** Its names of the fields of `Asked`, for warnings and refusals. */
   readonly fieldNames?: FieldNames
   /** Reads a request. Throws `INVALID_REQUEST`, which names the field (`warnings.refuse`), on one that is malformed. */
   read(body: JsonObject, context: ReadTerms): Asked
-  /** Writes an answer. */
-  write(given: Given, context: WriteTerms<Asked>): JsonObject
+  /** Writes an answer that has come whole; as text where it is not JSON. */
+  write(given: Given, context: WriteTerms<Asked>): JsonObject | string
+  /** The content type of a whole answer; default `application/json`. */
+  wholeType?(asked: Asked): string
+  /** How an answer is written that is a stream, or bytes; absent, or `undefined`: it is written whole. */
+  stream?(asked: Asked, context: WriteTerms<Asked>): ClientStream<Given, Piece> | undefined
 }
+
+/** Writes one answer piece by piece. Made anew for each answer. */
+export interface ClientStream<Given, Piece> {
+  /** The content type. `sent`: that of a vendor whose answer is of bytes. */
+  type(sent?: string): string
+  /** What the client gets of a piece; `undefined`: nothing. */
+  piece(piece: Piece): Uint8Array | undefined
+  /** What follows the last piece. */
+  end(usage: TokenUsage | undefined): Uint8Array | undefined
+  /** The pieces of an answer that has come whole. */
+  whole(given: Given): readonly Piece[]
+  /** Does the client read events? Then an error is one of them, otherwise the connection is aborted. */
+  readonly isEvents: boolean
+}
+
+/** What an event of a vendor's stream, or some of its bytes, have said. */
+export interface SaidPieces<Piece> {
+  /** The first one with a piece is where the answer begins: no other target is tried any more. */
+  pieces?: readonly Piece[]
+  usage?: TokenUsage | undefined
+  error?: EmbeddedError | undefined
+  /** Is the answer complete? */
+  isLast?: boolean
+}
+
+/** How the stream of a vendor is read, for one answer. */
+export type VendorStream<Piece> =
+  | { readonly of: 'events'; read(event: SseEvent): SaidPieces<Piece> }
+  | { readonly of: 'bytes'; isOwn(contentType: string): boolean; read(bytes: Uint8Array): SaidPieces<Piece> }
 
 export interface ReadTerms {
   /** Collects what is lost on the way to the target; in strict mode a loss is refused. */
   warnings: Warnings
   /** A header of the client, by which some tell which form they expect. */
   header(name: string): string | undefined
+  /** The files of a form. */
+  files: readonly FormFile[]
   /** Epoch seconds. */
   now: number
 }
@@ -43,7 +80,7 @@ export interface WriteTerms<Asked> {
 }
 
 /** How a vendor is asked for a kind, and how it answers. */
-export interface VendorForm<Asked, Given extends Used> {
+export interface VendorForm<Asked, Given extends Used, Piece = never> {
   /** Also what the `format` of a connection may say (`vendorForms` in src/types/unions.ts). */
   readonly name: string
   /** The ids of the providers whose models are asked in this form. */
@@ -66,6 +103,10 @@ export interface VendorForm<Asked, Given extends Used> {
   answer(json: JsonObject, asked: Asked): Given | string
   /** The name of the member that an answer which is an array is read as. */
   readonly arraysAs?: string
+  /** The name of the member that an answer which is plain text is read as. */
+  readonly textAs?: string
+  /** How the stream is read that the answer to this request is; absent, or `undefined`: the answer comes whole. */
+  stream?(asked: Asked, target: ProviderTarget): VendorStream<Piece> | undefined
   /** The usage that the headers of an answer report, for vendors whose bodies have none. */
   usageIn?(header: (name: string) => string | undefined): TokenUsage | undefined
   /** The error that an answer of status 200 holds, if it holds one; default: that in its member `error`. */
@@ -89,12 +130,16 @@ export interface PassedForm<Asked> {
   skim?(text: string, asked: Asked): JsonObject | undefined
   /** The answer as the client wants it; `undefined` where its bytes are that. */
   rewritten?(json: JsonObject, asked: Asked): JsonObject | undefined
+  /** Reads a stream whose events, or bytes, the client gets as they are. */
+  stream?(asked: Asked): VendorStream<unknown> | undefined
 }
 
 export interface VendorContext {
   target: ProviderTarget
   /** The client's own. */
   body: JsonObject
+  /** The parts of the client's form; `undefined`, where its body was JSON. */
+  form: readonly FormPart[] | undefined
   warnings: Warnings
 }
 
@@ -109,6 +154,10 @@ export interface VendorRequest {
   /** In lower case. */
   headers?: Readonly<Record<string, string>>
   body?: JsonObject
+  /** In place of `body`: a form, whose files are sent last. */
+  form?: readonly FormPart[]
+  /** In place of `body`: bytes of this content type. */
+  bytes?: { type: string; bytes: Uint8Array }
   /** Another service of a cloud than the one of its chat: `bedrock-agent-runtime`. */
   service?: string
 }
@@ -126,15 +175,17 @@ export interface Division<Asked, Given extends Used> {
 }
 
 /** The forms of a kind. */
-export interface FormsOfKind<Asked, Given extends Used> {
-  readonly clients: Readonly<Record<string, ClientForm<Asked, Given>>>
+export interface FormsOfKind<Asked, Given extends Used, Piece = never> {
+  readonly clients: Readonly<Record<string, ClientForm<Asked, Given, Piece>>>
   /** The first that fits a target is used. */
-  readonly vendors: readonly VendorForm<Asked, Given>[]
+  readonly vendors: readonly VendorForm<Asked, Given, Piece>[]
   /** For targets that none of them fits. */
-  readonly otherwise: VendorForm<Asked, Given>
+  readonly otherwise: VendorForm<Asked, Given, Piece>
   readonly division?: Division<Asked, Given>
   /** Are its requests charged by the tokens of what they send? Then these are estimated where a provider does not report them. */
   readonly countsTokens?: true
+  /** What a request has used whose vendor reports nothing, where that is known. */
+  usageOf?(asked: Asked): TokenUsage | undefined
   /** The member of a provider's definition that has its address for this kind, and the header for its key. */
   readonly config?: 'searchConfig' | 'fetchConfig'
 }
@@ -146,6 +197,8 @@ export interface KindCall {
   body: JsonObject
   /** The text of the body with the target's name of the model. */
   text: string
+  /** The parts of a form. */
+  form: readonly FormPart[] | undefined
   warningsFor(names: FieldNames | undefined): Warnings
   header(name: string): string | undefined
   /** Epoch seconds. */
@@ -155,7 +208,7 @@ export interface KindCall {
 
 /** One of the calls that answer a request. */
 export interface CarriedPart {
-  request: Omit<VendorRequest, 'body'> & { body?: string | undefined }
+  request: Omit<VendorRequest, 'body' | 'form' | 'bytes'> & { body?: string | Uint8Array | undefined }
   answers: AnswerReader
 }
 
@@ -171,7 +224,29 @@ export interface Carried {
   /** What is lost; that of the answer is there once it is written. */
   losses(): readonly string[]
   /** The answer for the client; `undefined` where the bytes of the only part are that. `usage`: of all parts. */
-  write(answers: readonly JsonObject[], usage: TokenUsage | undefined): JsonObject | undefined
+  write(answers: readonly JsonObject[], usage: TokenUsage | undefined): JsonObject | string | Uint8Array | undefined
+  /** The content type of an answer. `sent`: that of the vendor. */
+  replyType(sent: string | undefined, isWhole: boolean): string
+  /** How the answer is carried that is a stream; `undefined`: it comes whole. */
+  stream: CarriedStream | undefined
+}
+
+/** How a stream is carried from a vendor to a client. */
+export interface CarriedStream {
+  readonly of: 'events' | 'bytes'
+  /** Does the client read events? */
+  readonly isEvents: boolean
+  /** Reads and writes one answer. */
+  open(): {
+    /** What an event, or bytes, are for the client. */
+    read(
+      said: SseEvent | Uint8Array,
+    ): Omit<SaidPieces<never>, 'pieces'> & { bytes: readonly Uint8Array[]; hasPieces: boolean }
+    /** What follows the last of them. */
+    end(reported: TokenUsage | undefined): readonly Uint8Array[]
+  }
+  /** The usage of an answer whose stream has reported none. */
+  usage(header: (name: string) => string | undefined): TokenUsage | undefined
 }
 
 /** The forms of a kind, as requests use them. */

@@ -55,6 +55,7 @@ const withheld = new Set([
   'anthropic-organization-id',
   'clear-site-data',
   'connection',
+  'content-disposition',
   'content-encoding',
   'content-length',
   'content-security-policy',
@@ -85,11 +86,9 @@ const WITHHELD_PREFIX = /^(?:access-control|x-signalbox)-/
 /** Valid field values for every server and `Response`. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-type MediaType = 'application/json' | 'text/event-stream'
-
-/** The content type that the gateway sends; JSON has no charset, as it is always UTF-8. */
-export const contentType = (mediaType: MediaType): string =>
-  mediaType === 'application/json' ? mediaType : `${mediaType}; charset=utf-8`
+/** The content type that the gateway sends. Only texts have a charset: JSON is always UTF-8. */
+export const contentType = (mediaType: string): string =>
+  mediaType.startsWith('text/') && !mediaType.includes(';') ? `${mediaType}; charset=utf-8` : mediaType
 
 /**
  * The provider's headers for the client, names in lower case; `content-type` is that of the body. A header is left out if `isSecret` returns
@@ -97,7 +96,7 @@ export const contentType = (mediaType: MediaType): string =>
  */
 export function replyHeaders(
   answer: UpstreamAnswer,
-  mediaType: MediaType,
+  mediaType: string,
   isSecret: (value: string) => boolean = noneIs,
 ): Record<string, string> {
   const listed = namesIn(answer.header('connection'))

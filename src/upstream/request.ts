@@ -15,7 +15,7 @@ export interface UpstreamRequest {
   body?: string | Uint8Array
   /** Another address than that of the target, without a trailing slash. It comes from the connection or the vendor's form, never from a client. */
   baseUrl?: string
-  /** Another header for the credential than that of the target, in lower case. */
+  /** Another header for the credential than that of the target, in lower case; `bearer` and `token` are schemes of `authorization`. */
   keyHeader?: string
   /** Another service of a cloud than that of its chat. */
   service?: string
@@ -101,6 +101,7 @@ function hrefOf(url: string): string {
 
 function addCredential(headers: Record<string, string>, style: string, apiKey: string): void {
   if (style === 'bearer') headers.authorization = `Bearer ${apiKey}`
+  else if (style === 'token') headers.authorization = `Token ${apiKey}`
   else headers[style] = apiKey
 }
 

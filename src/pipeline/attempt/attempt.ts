@@ -241,7 +241,7 @@ export class Attempt {
   #receive(prepared: UpstreamCall, codec: Codec, scope = this.#scope): Promise<ReceivedResponse | FailedResponse> {
     const { context, call: modelCall } = this.#request
     const { fetch, clock, limits } = context
-    const stream = modelCall.stream && codec.isForClient
+    const stream = codec.isForClient && (codec.replyType ? codec.streams === true : modelCall.stream)
     const call = new ProviderCall({ clock, limits, stream })
     scope.add((reason) => call.cancel(reason))
     this.#call ??= call
@@ -265,6 +265,7 @@ export class Attempt {
 
   /** Is the response whole although the client asked for a stream, or in events although it did not? */
   #isUnexpected(received: ReceivedResponse | FailedResponse, codec: Codec): boolean {
+    if (codec.replyType) return false // it writes either
     if (this.#request.call.stream) return received.kind === 'whole'
     const response = received.kind === 'failure' ? received.empty : received
     return codec.isPassThrough && response?.kind === 'whole' && response.events !== undefined

@@ -1,9 +1,10 @@
 import { failureOfError } from '../../codec/failure.ts'
 import type { FailedResponse, ReceivedResponse } from '../../codec/response.ts'
+import { gatewayError } from '../../errors.ts'
 import type { AnswerReader, StreamState, UpstreamFormat } from '../../formats/format.ts'
 import type { Operation } from '../../formats/operations.ts'
-import type { UpstreamAnswer } from '../../lib/exchange.ts'
-import type { ProviderCall } from '../../upstream/provider-call.ts'
+import type { ByteStream, UpstreamAnswer } from '../../lib/exchange.ts'
+import { AnswerWithBody, type ProviderCall } from '../../upstream/provider-call.ts'
 import type { PipelineContext } from '../context.ts'
 import { readErrorStatus } from './read-failure.ts'
 import { receiveEvents, receiveMislabelled, receiveObject, receiveUnasked } from './unexpected.ts'
@@ -33,6 +34,11 @@ export async function receive(
       call.limitRemaining(ERROR_BODY_MS)
       return await readErrorStatus(head, expected)
     }
+    const { isInBytes } = expected.answers
+    if (isInBytes) {
+      if (!isInBytes(head.header('content-type')?.toLowerCase() ?? '')) return await receiveObject(head, expected)
+      return await receiveEvents(new AnswerWithBody(head, ofItsLength(head)), expected, call)
+    }
     if (expected.stream) {
       if (!maybeStream(head)) return await receiveMislabelled(head, expected, call)
       return await receiveEvents(head, expected, call)
@@ -42,6 +48,22 @@ export async function receive(
   } catch (thrown) {
     call.cancel(thrown)
     return { kind: 'failure', failure: failureOfError(thrown) }
+  }
+}
+
+/** The body, which rejects with `UPSTREAM_CUT` if it is shorter than its headers say: not every HTTP client notices. */
+function ofItsLength(head: UpstreamAnswer): ByteStream {
+  const { body } = head
+  let left = head.header('content-encoding') === undefined ? Number(head.header('content-length') ?? 0) : 0
+  return {
+    async next() {
+      const chunk = await body.next()
+      left -= chunk?.length ?? 0
+      if (!chunk && left > 0)
+        throw gatewayError('UPSTREAM_CUT', { message: 'The provider ended its answer before it was complete.' })
+      return chunk
+    },
+    cancel: (reason) => body.cancel(reason),
   }
 }
 

@@ -22,7 +22,7 @@ export function objectIn(
 ): WholeResponse | FailedResponse | undefined {
   const { answers } = expected
   const text = decodeUtf8Lenient(bytes)
-  const json = answers.skim?.(text) ?? objectOf(tryParseJson(text), answers)
+  const json = answers.skim?.(text) ?? textIn(text, head, answers) ?? objectOf(tryParseJson(text), answers)
   if (!json) return undefined
   const error = answers.errorIn(json)
   const usage = answers.usageOf(json, (name) => head.header(name))
@@ -31,6 +31,12 @@ export function objectIn(
   const whole: WholeResponse = { kind: 'whole', head, bytes, json, usage }
   const isEmpty = answers.isEmpty !== undefined && !hasText(text) && answers.isEmpty(json)
   return isEmpty ? { kind: 'failure', failure: emptyAnswer, empty: whole } : whole
+}
+
+/** A plain text as an object, where answers may be such. */
+function textIn(text: string, head: UpstreamAnswer, { textAs }: AnswerReader): JsonObject | undefined {
+  if (textAs === undefined || /json|html/i.test(head.header('content-type') ?? 'json')) return undefined
+  return { [textAs]: text }
 }
 
 /** The object that a parsed body is, or holds where answers may be arrays. */

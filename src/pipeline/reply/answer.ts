@@ -23,7 +23,8 @@ export async function answerReply(answered: Answered, request: ModelRequest): Pr
   const quotesKey = knownKeys.finderFor(request.table.connections) ?? (await keyFinderFor(response.head, knownKeys))
   const isQuote = (value: string) => quotesKey(value) || secrets.some((secret) => value.includes(secret))
   const warnings = codec.warnings()
-  const mediaType = response.kind === 'whole' && !call.stream ? 'application/json' : codec.streamType
+  const usual = response.kind === 'whole' && !call.stream ? 'application/json' : codec.streamType
+  const mediaType = codec.replyType?.(response) ?? usual
   const headers: Record<string, string> = isPassThrough
     ? replyHeaders(response.head, mediaType, isQuote)
     : { 'content-type': contentType(mediaType) }
@@ -80,6 +81,7 @@ function streamReply(
     knownKeys: context.knownKeys.list,
     maxStreamBytes: context.limits.maxStreamBytes,
     estimates,
+    header: (name) => response.head.header(name),
     onEnd(end) {
       isOver = true
       attempt.streamEnded(end)
