@@ -10,21 +10,21 @@ import { Button, Problem, TextField } from './ui/basics.tsx'
 
 type PageName = keyof typeof texts.pages
 
-/** The views; those that are not the first are loaded late, in two parts. */
-const managing = () => import('./pages/managing.ts')
-const watching = () => import('./pages/watching.ts')
-const pages: Partial<Record<PageName, () => Promise<ComponentType>>> = {
+/** The views; those that are not the first are loaded late. */
+const pages: Readonly<Record<PageName, () => Promise<ComponentType>>> = {
   '': async () => Overview,
-  keys: async () => (await managing()).keys,
-  usage: async () => (await watching()).usage,
-  requests: async () => (await watching()).requests,
-  targets: async () => (await managing()).targets,
-  combos: async () => (await managing()).combos,
-  models: async () => (await managing()).models,
-  playground: async () => (await watching()).playground,
-  cloud: async () => (await managing()).cloud,
-  settings: async () => (await managing()).settings,
+  keys: async () => (await late()).keys,
+  usage: async () => (await late()).usage,
+  requests: async () => (await late()).requests,
+  targets: async () => (await late()).targets,
+  combos: async () => (await late()).combos,
+  models: async () => (await late()).models,
+  playground: async () => (await late()).playground,
+  cloud: async () => (await late()).cloud,
+  settings: async () => (await late()).settings,
 }
+
+const late = () => import('./pages/late.ts')
 
 export function App() {
   const { state } = access.value
@@ -55,13 +55,11 @@ function Frame() {
           {texts.product}
         </a>
         <nav aria-label={texts.product}>
-          {Object.entries(texts.pages)
-            .filter(([name]) => isPage(name) && pages[name])
-            .map(([name, text]) => (
-              <a key={name} href={linkTo(name)} aria-current={name === page ? 'page' : undefined}>
-                {text}
-              </a>
-            ))}
+          {Object.entries(texts.pages).map(([name, text]) => (
+            <a key={name} href={linkTo(name)} aria-current={name === page ? 'page' : undefined}>
+              {text}
+            </a>
+          ))}
         </nav>
         {hasToken.value && (
           <Button kind="quiet" onClick={() => signOut()}>

@@ -1,7 +1,10 @@
-/* The views in which something is managed, loaded together: each alone would be smaller than what a request costs. */
+/* The views that are not the first, loaded together: as one script they are a sixteenth smaller than in two. */
 export { default as cloud } from './cloud.tsx'
 export { default as combos } from './combos.tsx'
 export { default as keys } from './keys.tsx'
 export { default as models } from './models.tsx'
+export { default as playground } from './playground.tsx'
+export { default as requests } from './requests.tsx'
 export { default as settings } from './settings.tsx'
 export { default as targets } from './targets.tsx'
+export { default as usage } from './usage.tsx'

@@ -1,0 +1,2 @@
+/* What the build makes of tags: calls of these. */
+export { Fragment, h } from 'preact'
