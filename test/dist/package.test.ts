@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { build } from 'esbuild'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { readPages } from '../docs/pages.ts'
@@ -14,6 +15,7 @@ const test = suite('the package', { folder: '', tarball: '' })
 
 test.before(async (context) => {
   context.folder = await mkdtemp(join(tmpdir(), 'package-'))
+  await execute(process.execPath, ['llms.mjs'], { cwd: root })
   await execute('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', context.folder], { cwd: root })
   const [name] = await readdir(context.folder)
   context.tarball = join(context.folder, name ?? 'nothing was packed')
@@ -61,7 +63,7 @@ test('the package divides its code into at most 122 modules, as each takes its t
 test('the package holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
   const names = await packed(tarball)
   const known =
-    /^(?:dist\/|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|package\.json$|LICENSE$|(?:(?:adapters\/storage|examples|src(?:\/[a-z]+)?)\/)?[A-Z]+\.md$)/
+    /^(?:dist\/|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|package\.json$|LICENSE$|llms\.txt$|(?:(?:adapters\/storage|examples|src(?:\/[a-z]+)?)\/)?[A-Z]+\.md$)/
   assert.equal(
     names.filter((name) => !known.test(name)),
     [],
@@ -107,6 +109,26 @@ test('the package contains every page of its documentation, and every file that 
   assert.equal(missing, [])
 })
 
+test('llms.txt lists each page of the package once, and nothing else', async ({ tarball }) => {
+  const { stdout } = await execute('tar', ['-xzOf', tarball, 'package/llms.txt'])
+  const listed = [...stdout.matchAll(/^- \[[^\]]+\]\(([^)]+)\): \S.*$/gm)].map(([, path = '']) => path)
+  const pages = (await packed(tarball)).filter((name) => name.endsWith('.md'))
+  assert.equal(listed.toSorted(), pages.toSorted())
+  assert.is(
+    stdout.split('\n').filter((line) => line.startsWith('- ')).length,
+    listed.length,
+    'each line says what the page is',
+  )
+})
+
+test('package.json says where the source is, and that the package is published with its provenance', async () => {
+  const { repository, homepage, bugs, publishConfig } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  assert.match(repository.url, /^git\+https:\/\/github\.com\/[\w-]+\/[\w-]+\.git$/) // npm compares it, in its case, with that of the workflow
+  const page = repository.url.slice('git+'.length, -'.git'.length)
+  assert.equal([homepage, bugs], [`${page}#readme`, `${page}/issues`])
+  assert.equal(publishConfig, { access: 'public', provenance: true })
+})
+
 async function packed(tarball: string): Promise<string[]> {
   const { stdout } = await execute('tar', ['-tzf', tarball])
   return stdout
@@ -117,9 +139,30 @@ async function packed(tarball: string): Promise<string[]> {
 
 test('the package carries the licence of what is bundled into it', async ({ tarball }) => {
   const { stdout: notices } = await execute('tar', ['-xzOf', tarball, 'package/NOTICES.md'])
-  const bundled = { '@hapi/boom': 'LICENSE.md', yaml: 'LICENSE' } // see noExternal in tsup.config.ts
+  const bundled = {
+    '@hapi/boom': 'LICENSE.md', // and yaml: see noExternal in tsup.config.ts
+    yaml: 'LICENSE',
+    preact: 'LICENSE', // and its signals: in the page of the dashboard
+    '@preact/signals': 'LICENSE',
+    '@preact/signals-core': 'LICENSE',
+  }
+  const { metafile } = await build({
+    entryPoints: [join(root, 'src/dashboard/page/main.tsx')],
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    outdir: join(root, 'page'),
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  })
+  const inPage = Object.keys(metafile.inputs).flatMap(
+    (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
+  )
+  for (const name of inPage) assert.ok(Object.hasOwn(bundled, name), `${name} is in the dashboard's page`)
   for (const [name, file] of Object.entries(bundled)) {
-    assert.ok(name in manifest.devDependencies, name)
     const licence = await readFile(join(root, 'node_modules', name, file), 'utf8')
     assert.ok(notices.includes(licence.trim()), name)
   }

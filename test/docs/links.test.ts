@@ -18,11 +18,13 @@ const REFERENCES = [
   'src/management/README.md',
   'src/routing/FAILURES.md',
 ]
-const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 10_000 }
+const LIMITS: Record<string, number> = { 'README.md': 12_000, 'CHANGELOG.md': 10_000, 'CONTRIBUTING.md': 6_000 }
 
 /** Where those who develop Signalbox look: they are not in the package. */
 const isForDevelopers = ({ path }: Page) =>
-  (/^src\/[\w-]+\.md$/.test(path) && path !== 'src/OPTIONS.md') || path.startsWith('test/')
+  (/^src\/[\w-]+\.md$/.test(path) && path !== 'src/OPTIONS.md') ||
+  path.startsWith('test/') ||
+  path === 'CONTRIBUTING.md'
 /** Pages that the front page links to, and that link back to it. */
 const isPart = (page: Page) =>
   !isForDevelopers(page) && !['README.md', 'CHANGELOG.md', 'NOTICES.md'].includes(page.path) && !isExample(page)
