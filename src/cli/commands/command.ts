@@ -14,6 +14,8 @@ export interface CliCommand {
   actions: Readonly<Record<string, CliAction>>
   /** Notes at the end of the help. */
   notes?: string
+  /** Does it work on files here, without a gateway? Default: it calls one that runs. */
+  isLocal?: boolean
 }
 
 /** One action of a command. */

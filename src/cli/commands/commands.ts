@@ -1,6 +1,7 @@
 import type { operations } from '../../management/operations.ts'
 import { cloud } from './cloud.ts'
 import type { CliCommand } from './command.ts'
+import { imports } from './import.ts'
 import { aliases, models } from './models.ts'
 import { combos, connections, groups, keys, settings } from './record-commands.ts'
 import { usage } from './usage.ts'
@@ -21,6 +22,7 @@ export const commands = {
   health,
   settings,
   cloud,
+  import: imports,
 } as const satisfies Readonly<Record<string, CliCommand>>
 
 /** A command and its action, such as `keys list`; or a command that does one thing, such as `explain`. */

@@ -25,10 +25,16 @@ export const commonOptions = {
   help: { type: 'boolean', short: 'h', help: 'Prints this' },
 } as const satisfies Record<string, Explained>
 
+/** The common options that a command has. */
+export function optionsOf({ isLocal = false }: Pick<CliCommand, 'isLocal'>): Readonly<Record<string, Explained>> {
+  const { json, help } = commonOptions
+  return isLocal ? { json: { ...json, help: 'Prints all of it as JSON, for programs' }, help } : commonOptions
+}
+
 /** The text of a command's `--help`. */
-export function commandHelp(name: string, { help, notes, actions }: CliCommand): string {
+export function commandHelp(name: string, { help, notes, actions, isLocal = false }: CliCommand): string {
   const lines = Object.entries(actions).map(([words, { help: what, words: more = [] }], at) => {
-    return line([words, ...more].join(' '), at === 0 ? `${what}; done when no action is given` : what)
+    return line([words, ...more].join(' '), at === 0 && !isLocal ? `${what}; done when no action is given` : what)
   })
   const sole = actions['']
   const options = [...optionGroups(actions)].map(([of, group]) => `Options${of && ` of ${of}`}:\n${optionLines(group)}`)
@@ -37,12 +43,12 @@ export function commandHelp(name: string, { help, notes, actions }: CliCommand):
   )
   const blocks = [
     `${help}.`,
-    `Usage: signalbox ${[name, ...(sole ? (sole.words ?? []) : ['[action]'])].join(' ')} [options], at a gateway that runs`,
+    `Usage: signalbox ${[name, ...(sole ? (sole.words ?? []) : [isLocal ? '<action>' : '[action]'])].join(' ')} [options]${isLocal ? '' : ', at a gateway that runs'}`,
     sole ? `${sole.help}.` : `Actions:\n${lines.join('\n')}`,
     ...options,
-    `Options of all:\n${optionLines(Object.entries(commonOptions))}`,
+    `Options of all:\n${optionLines(Object.entries(optionsOf({ isLocal })))}`,
     ...(notes ? [notes] : []),
-    `${takesSecrets ? SECRETS : ''}Exit codes: 0 done, 1 refused, not reached or called wrongly.`,
+    `${takesSecrets ? SECRETS : ''}Exit codes: 0 done, 1 refused${isLocal ? '' : ', not reached'} or called wrongly.`,
   ]
   return `${blocks.join('\n\n')}\n`
 }

@@ -10,7 +10,7 @@ import { isProblem, type Problem, problem } from '../problem.ts'
 import type { CliAction, CliCommand } from './command.ts'
 import { commands as allCommands } from './commands.ts'
 import { inputOf, type Source, secret } from './fields.ts'
-import { commandHelp, commonOptions, DEFAULT_URL } from './help.ts'
+import { commandHelp, DEFAULT_URL, optionsOf } from './help.ts'
 import { inCommandWords } from './wording.ts'
 
 const commands: Readonly<Record<string, CliCommand>> = allCommands
@@ -61,7 +61,7 @@ async function runKnown(
   context: CommandContext,
 ): Promise<void> {
   const { words, action, rest } = actionOf(name, command, args)
-  const { given, positionals } = readArguments(rest, { ...action.fields, ...commonOptions })
+  const { given, positionals } = readArguments(rest, { ...action.fields, ...optionsOf(command) })
   const { terminal } = context
   if (given.has('help')) return terminal.out(commandHelp(name, command))
   requireWords(`signalbox ${name}${words && ` ${words}`}`, action, positionals)
@@ -69,6 +69,7 @@ async function runKnown(
   const source: Source = { variables: context.variables, stdin: once(context.stdin) }
   const last = (option: string) => given.get(option)?.at(-1)
   const inWords = (message: string) => inCommandWords(message, action.fields)
+  if (command.isLocal) source.variables = {} // it calls no gateway
   const { explain, ...gateway } = await connect({ url: last('url'), token: last('token') }, source, inWords)
   const input = await inputOf(given, action.fields ?? {}, source)
   const {
@@ -84,13 +85,13 @@ async function runKnown(
 }
 
 /** The action that the first words name, and the words after them. */
-function actionOf(name: string, { actions }: CliCommand, args: readonly string[]) {
+function actionOf(name: string, { actions, isLocal }: CliCommand, args: readonly string[]) {
   const [first, second] = args
   for (const words of [`${first} ${second}`, `${first}`]) {
     const action = Object.hasOwn(actions, words) ? actions[words] : undefined
     if (action) return { words, action, rest: args.slice(words.split(' ').length) }
   }
-  const [usual] = Object.values(actions)
+  const [usual] = isLocal ? [] : Object.values(actions)
   if (usual && '' in actions) return { words: '', action: usual, rest: args }
   if (usual && (first === undefined || first.startsWith('-'))) return { words: '', action: usual, rest: args }
   const known = Object.keys(actions)

@@ -1,0 +1,310 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { applyConfig, configWarnings, readConfigFile } from '../../src/cli/config-file.ts'
+import { createGateway } from '../../src/gateway.ts'
+import { defaultCatalog } from '../../src/providers/catalog.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { assert, suite } from '../support/suite.ts'
+import { LITELLM, NINE_ROUTER, PORTKEY, PORTKEY_CONDITIONS, writeSqlite } from './import-samples.ts'
+import { runHere } from './run-here.ts'
+
+const test = suite('the import from other gateways', { folder: '' })
+
+test.before(async (context) => {
+  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
+})
+test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+
+let count = 0
+/** A path that nobody has used. */
+const fresh = (folder: string, end: string) => join(folder, `${++count}${end}`)
+
+async function written(folder: string, end: string, content: string): Promise<string> {
+  const path = fresh(folder, end)
+  await writeFile(path, content)
+  return path
+}
+
+const run = (...args: string[]) => runHere('http://nowhere.test', ['import', ...args])
+
+/** Imports, starts a gateway with the file that was written, and resolves to what it then says of itself and whom it asks. */
+async function started(folder: string, args: string[], env: Record<string, string>) {
+  const out = fresh(folder, '.yaml')
+  const { code, out: said, err } = await run(...args, '--out', out)
+  assert.is(code, 0, err)
+  const file = await readFile(out, 'utf8')
+  const data = { storage: memoryStorage(), catalog: defaultCatalog, secret: 'a secret of at least 32 characters' }
+  const config = await readConfigFile(out, env)
+  const warnings = [...(await applyConfig(config, data)), ...(await configWarnings(config, data))]
+  const asked: { url: string; key: string | null; model: unknown }[] = []
+  const gateway = createGateway({
+    ...data,
+    logger: false,
+    fetch: async (input: string | URL | Request, init?: RequestInit) => {
+      const request = new Request(input, init)
+      const { model } = JSON.parse(await request.text())
+      const key = request.headers.get('authorization')?.replace('Bearer ', '') ?? request.headers.get('api-key')
+      asked.push({ url: request.url, key, model })
+      return asked.length % 2 === 1 && failing.has(String(model))
+        ? new Response('{"error":{"message":"overloaded"}}', {
+            status: 503,
+            headers: { 'content-type': 'application/json' },
+          })
+        : Response.json(chatAnswer())
+    },
+  })
+  const failing = new Set<string>()
+  async function chat(model: string, body: object = {}) {
+    asked.length = 0
+    const response = await gateway.fetch('http://gateway.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }], ...body }),
+    })
+    await response.text()
+    return { status: response.status, asked: [...asked] }
+  }
+  return { said, file, warnings, chat, failing, api: gateway.api }
+}
+
+const LITELLM_ENV = {
+  AZURE_API_BASE: 'https://eu.openai.azure.com',
+  AZURE_API_KEY: 'azure-key-1234567',
+  OPENAI_API_KEY: 'openai-key-1234567',
+  ANTHROPIC_API_KEY: 'anthropic-key-1234567',
+  '10_0_0_5_API_KEY': '',
+  KEY_10_0_0_5_API_KEY: 'lab-key-1234567',
+  GROQ_API_KEY: 'groq-key-1234567',
+}
+
+test('a configuration of LiteLLM becomes a file that starts and routes as it did', async ({ folder }) => {
+  const path = await written(folder, '.yaml', LITELLM)
+  const { said, file, warnings, chat, failing, api } = await started(folder, ['litellm', path], LITELLM_ENV)
+  assert.equal(warnings, [])
+  for (const text of [said, file]) assert.not.match(text, /canary/)
+  for (const name of Object.keys(LITELLM_ENV).filter((one) => /^[A-Z]/.test(one)))
+    assert.match(said, new RegExp(`^  ${name}: `, 'm'))
+
+  const settings = await api.settings.get()
+  assert.equal(settings.limits, { usd: { month: 100 }, parallel: 50 })
+  assert.is(settings.requireApiKey, true)
+  assert.is(settings.maxAttempts, 3)
+  assert.is(settings.timeouts.totalMs, 30_000)
+  assert.equal([settings.health.cooldownMs, settings.health.minCalls], [60_000, 4])
+  const { groups } = await api.groups.list()
+  assert.equal(
+    groups.map(({ id, limits }) => [id, limits]),
+    [['team-1', { usd: { day: 5 } }]],
+  )
+  await api.settings.update({ requireApiKey: false, limits: null })
+
+  const { combos } = await api.combos.list()
+  const shown = Object.fromEntries(combos.map(({ name, strategy, models }) => [name, { strategy, models }]))
+  assert.equal(shown['gpt-4o-deployments'], {
+    strategy: 'weighted',
+    models: [
+      { model: 'azure/gpt-4o-eu', weight: 480 },
+      { model: 'openai/gpt-4o', weight: 120 },
+    ],
+  })
+  assert.equal(shown['gpt-4o']?.models, ['gpt-4o-deployments', 'anthropic/claude-sonnet-4-5', '10.0.0.5/qwen3'])
+  assert.equal(shown.claude?.models, ['anthropic/claude-sonnet-4-5', 'gpt-4o-deployments'])
+  assert.equal(await api.aliases.list(), {
+    aliases: { lab: '10.0.0.5/qwen3', llama: 'ollama/llama3', 'gpt-4': 'gpt-4o', fast: 'ollama/llama3' },
+  })
+
+  assert.equal(await chat('lab'), {
+    status: 200,
+    asked: [{ url: 'http://10.0.0.5:8000/v1/chat/completions', key: 'lab-key-1234567', model: 'qwen3' }],
+  })
+  assert.is((await chat('fast')).asked[0]?.url, 'http://localhost:11434/v1/chat/completions')
+  assert.is((await chat('groq/llama-3.3-70b-versatile')).asked[0]?.key, 'groq-key-1234567')
+  failing.add('claude-sonnet-4-5')
+  const through = await chat('claude')
+  assert.is(through.status, 200)
+  assert.is(through.asked.length, 2, 'the second target answers after the first has failed')
+  const { connections } = await api.connections.list()
+  assert.equal(connections.find(({ id }) => id === '10.0.0.5')?.prices, { qwen3: { input: 1, output: 2 } })
+})
+
+test('what LiteLLM has and Signalbox has not is named with its place and the reason', async ({ folder }) => {
+  const path = await written(folder, '.yaml', LITELLM)
+  const { out } = await run('litellm', path)
+  for (const line of [
+    /model_list\[7\] -> Signalbox has no provider "sagemaker"/,
+    /model_list\[6\]: \* -> Names with \* are not translated/,
+    /model_list\[2\]\.litellm_params\.temperature -> /,
+    /litellm_settings\.cache -> Signalbox keeps no answers/,
+    /router_settings\.redis_password -> /,
+    /default_team_settings\[0\]\.langfuse_secret -> /,
+    /environment_variables -> /,
+    /Nothing was written\./,
+  ])
+    assert.match(out, line)
+})
+
+const PORTKEY_ENV = {
+  OPENAI_API_KEY: 'openai-key-1234567',
+  OPENAI_API_KEY_2: 'openai-two-1234567',
+  MISTRAL_AI_PROD_API_KEY: 'mistral-key-1234567',
+  LAB_KEY: 'lab-key-1234567',
+  GOOGLE_API_KEY: 'google-key-1234567',
+}
+
+test('a config of Portkey becomes a combo "portkey" with those within it, and starts', async ({ folder }) => {
+  const path = await written(folder, '.json', JSON.stringify(PORTKEY))
+  const { said, file, warnings, chat, failing, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
+  assert.equal(warnings, [])
+  for (const text of [said, file]) assert.not.match(text, /canary/)
+  assert.match(said, /targets\[3\] -> has no override_params\.model .*--model/)
+  assert.match(said, /targets\[4\] -> "house" is a name in Portkey's own store/)
+  assert.match(said, /cache -> Signalbox keeps no answers/)
+  const { combos } = await api.combos.list()
+  const [top, inner] = ['portkey', 'shared'].map((name) => combos.find((combo) => combo.name === name))
+  assert.equal(top?.models, ['shared', 'mistral/mistral-large-latest', 'lab.test/qwen3'])
+  assert.equal(
+    [top?.strategy, top?.maxAttempts, top?.timeouts],
+    ['fallback', 5, { headersMs: 20_000, totalMs: 20_000 }],
+  )
+  assert.equal(
+    [inner?.strategy, inner?.models],
+    [
+      'weighted',
+      [
+        { model: 'openai/gpt-4o', weight: 0.7 },
+        { model: 'openai-2/gpt-4o', weight: 0.3 },
+      ],
+    ],
+  )
+  const found = await chat('portkey')
+  assert.is(found.status, 200)
+  assert.match(found.asked[0]?.key ?? '', /^openai-/)
+  failing.add('qwen3')
+  assert.is((await chat('lab.test/qwen3')).asked[0]?.url, 'http://lab.test/v1/chat/completions')
+  await started(folder, ['portkey', path, '--model', 'gemini-3-flash-preview'], PORTKEY_ENV).then(async ({ api }) => {
+    const { combos } = await api.combos.list()
+    assert.ok(combos.find(({ name }) => name === 'portkey')?.models.includes('google/gemini-3-flash-preview'))
+  })
+})
+
+test('a conditional strategy of Portkey becomes entries with conditions', async ({ folder }) => {
+  const path = await written(folder, '.json', PORTKEY_CONDITIONS)
+  const { said, chat } = await started(folder, ['portkey', path], PORTKEY_ENV)
+  assert.match(said, /conditions\[1\] -> Only \$eq and \$in/)
+  assert.is((await chat('portkey', { metadata: { team: 'b' } })).asked[0]?.model, 'gpt-4o')
+  assert.is((await chat('portkey', { metadata: { plan: 'paid' } })).asked[0]?.model, 'gpt-4o')
+  assert.is((await chat('portkey', { metadata: { team: 'c' } })).asked[0]?.model, 'gpt-4o-mini')
+})
+
+const NINE_ROUTER_ENV = {
+  ZAI_API_KEY: 'glm-key-1234567',
+  ZAI_API_KEY_2: 'spare-key-1234567',
+  LAB_API_KEY: 'lab-key-1234567',
+}
+
+async function folderOf(folder: string): Promise<string> {
+  const path = fresh(folder, '')
+  await mkdir(join(path, 'db'), { recursive: true })
+  return path
+}
+
+for (const kind of ['db.json', 'db/data.sqlite'] as const) {
+  test(`the data of 9router in ${kind} become a file that starts and routes`, async ({ folder }) => {
+    const path = await folderOf(folder)
+    if (kind === 'db.json') await writeFile(join(path, kind), JSON.stringify(NINE_ROUTER))
+    else writeSqlite(join(path, kind))
+    const before = await readFile(join(path, kind))
+    const { said, file, warnings, chat, api } = await started(folder, ['9router', path], NINE_ROUTER_ENV)
+    assert.equal(await readFile(join(path, kind)), before, 'the data of 9router are left as they are')
+    assert.equal(warnings, [])
+    for (const text of [said, file]) assert.not.match(text, /canary/)
+    assert.match(said, /\(claude\) -> signs in by an account of a person/)
+    assert.match(said, /combo best: cc\/claude-opus -> leads to no connection/)
+    assert.match(said, /modelAliases\.lost -> /)
+    assert.match(said, /settings\.cloudEnabled -> /)
+    const { connections } = await api.connections.list()
+    assert.equal(
+      connections.map(({ id, provider, isActive, prices }) => [id, provider, isActive, prices]),
+      [
+        ['zai', 'zai', false, { 'glm-4.7': { input: 0.6, output: 2.2, cacheRead: 0.1 } }],
+        ['zai-2', 'zai', true, { 'glm-4.7': { input: 0.6, output: 2.2, cacheRead: 0.1 } }],
+        ['lab', 'openai-compatible-lab', true, undefined],
+      ],
+    )
+    const { combos } = await api.combos.list()
+    assert.equal(
+      combos.map(({ name, strategy, models }) => [name, strategy, models]),
+      [
+        ['best', 'fallback', ['lab/qwen3', 'zai/glm-4.7']],
+        ['turns', 'round-robin', ['best', 'lab/qwen3']],
+      ],
+    )
+    const { keys } = await api.keys.list()
+    assert.equal(
+      keys.map(({ name, isActive }) => [name, isActive]),
+      [
+        ['laptop', true],
+        ['phone', false],
+      ],
+    )
+    assert.equal((await chat('quick')).asked, [
+      { url: 'http://lab.test/v1/chat/completions', key: 'lab-key-1234567', model: 'qwen3' },
+    ])
+    assert.is((await chat('zai/glm-4.7')).status, 200)
+  })
+}
+
+test('an import says what is wrong with its file and quotes nothing of it', async ({ folder }) => {
+  const broken = await written(folder, '.json', '{"targets": [{"api_key": "sk-canary" "x"}]}')
+  const list = await written(folder, '.yaml', '- sk-canary')
+  const good = await written(folder, '.yaml', LITELLM)
+  const cases: [args: string[], says: RegExp][] = [
+    [['portkey', broken], /is neither YAML nor JSON: look at line 1, column \d+\.$/m],
+    [['litellm', list], /This is not a configuration of LiteLLM/],
+    [['portkey', good], /This is not a config of Portkey/],
+    [['9router', good], /This is not the data of 9router/],
+    [['9router', folder], /neither db\/data\.sqlite nor db\.json/],
+    [['9router', join(folder, 'none')], /There is no .*DATA_DIR/],
+    [['litellm', join(folder, 'none.yaml')], /there is no such file/],
+    [['litellm', good, '--out', good], /exists, and is left as it is/],
+    [['litellm', good, '--out', join(folder, 'a.json')], /ends in \.yaml or \.yml/],
+    [['litellm'], /needs a <file>/],
+    [[], /has no "undefined"|It has litellm, portkey, 9router|needs/],
+    [['kong', good], /has no "kong"/],
+  ]
+  for (const [args, says] of cases) {
+    const { code, err, out } = await run(...args)
+    assert.match(err, says, args.join(' '))
+    assert.is(code, 1)
+    assert.not.match(err + out, /canary/)
+  }
+  assert.is(await readFile(good, 'utf8'), LITELLM)
+})
+
+test('an import from SQLite says how to export where the file is none', async ({ folder }) => {
+  const path = await folderOf(folder)
+  await writeFile(join(path, 'db/data.sqlite'), 'no database')
+  const { code, err } = await run('9router', path)
+  assert.is(code, 1)
+  assert.match(err, /Export them instead/)
+})
+
+test('texts of another gateway that look like variables stay as they are', async ({ folder }) => {
+  const home = `$${'{HOME}'}`
+  const path = await written(
+    folder,
+    '.yaml',
+    'model_list:\n  - model_name: "a-DOLLAR{HOME}"\n    litellm_params: { model: "openai/xDOLLAR{HOME}", api_key: sk-canary, api_base: "https://u:canary@lab.test/v1" }\n'.replaceAll(
+      'DOLLAR',
+      '$',
+    ),
+  )
+  const { said, api } = await started(folder, ['litellm', path], {
+    LAB_TEST_API_KEY: 'lab-key-1234567',
+    LAB_TEST_BASE_URL: 'https://lab.test/v1',
+  })
+  assert.not.match(said, /canary/)
+  assert.equal(await api.aliases.list(), { aliases: { [`a-${home}`]: `lab.test/x${home}` } })
+})
