@@ -26,8 +26,8 @@ interface EndedRequest {
   warnings: readonly string[]
   status: number
   end: RequestEnd
-  error?: ErrorCode
-  reason?: string
+  error: ErrorCode | undefined
+  reason: string | undefined
 }
 
 const MOST_LISTED = 20
@@ -53,6 +53,7 @@ export function keptRequest(facts: EndedRequest): KeptRequest {
     // What was spent is summed up from the attempts: those that spent something are all kept.
     if (step.usage || attempts.length < MOST_LISTED) attempts.push(keptAttempt(step, startedAt))
   }
+  const spent = spentBy(attempts)
   const request: KeptRequest = {
     id: facts.id,
     time: new Date(startedAt).toISOString(),
@@ -63,8 +64,11 @@ export function keptRequest(facts: EndedRequest): KeptRequest {
     durationMs,
     status,
     end,
-    ...spentBy(attempts),
+    tokens: spent.tokens,
   }
+  if (spent.units) request.units = spent.units
+  if (spent.costUsd !== undefined) request.costUsd = spent.costUsd
+  if (spent.costSource) request.costSource = spent.costSource
   if (key) {
     request.keyId = key.id
     if (key.group) request.groupId = key.group.id

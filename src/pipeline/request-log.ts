@@ -244,7 +244,10 @@ export class RequestLog {
     this.client.release()
     for (const attempt of this.#attempts) attempt.release()
     const { clock, observer, keepRequest } = this.#context
-    const course = { ...ending, durationMs: clock.now() - this.#startedAt, spending: this.#spending() }
+    const course: RequestCourse = Object.assign(ending, {
+      durationMs: clock.now() - this.#startedAt,
+      spending: this.#spending(),
+    })
     if (this.#onEnd.length > 0) {
       const record = this.#record(course)
       for (const listener of this.#onEnd) listener(record)
@@ -279,20 +282,26 @@ export class RequestLog {
     return Object.assign(record, usage, cost)
   }
 
-  #keep(keep: KeepRequest, { durationMs, ...ending }: RequestCourse): void {
-    const facts = {
+  #keep(keep: KeepRequest, { status, end, error, reason, durationMs }: RequestCourse): void {
+    const answer = this.#answer
+    const request = keptRequest({
       id: this.id,
       startedAt: this.#startedAt,
+      durationMs,
       endpoint: this.#endpoint,
       key: this.key,
       user: this.#user,
       model: this.#model,
       streamed: this.#isStream,
       steps: this.#steps,
-      target: this.#answer?.target,
-      warnings: this.#answer?.warnings() ?? [],
-    }
-    keep(keptRequest({ ...facts, ...ending, durationMs }), this.#waitUntil)
+      target: answer?.target,
+      warnings: answer?.warnings() ?? [],
+      status,
+      end,
+      error,
+      reason,
+    })
+    keep(request, this.#waitUntil)
   }
 
   #record({ status, end, error, durationMs, spending }: RequestCourse) {

@@ -45,8 +45,9 @@ type KnownModels = Pick<RouteTable, 'catalog' | 'customModels'>
 export async function kindOfTarget(target: Model, { catalog, customModels }: KnownModels): Promise<Kind | undefined> {
   const known = kindInCatalog(target, catalog)
   if (known) return known
-  const names: string[] = Object.values(namesOf(catalog, target.connection))
   const custom = await customModels().catch(() => []) // what is not known is not worth a failure
+  if (custom.length === 0) return undefined
+  const names: string[] = Object.values(namesOf(catalog, target.connection))
   return custom.find(({ id, providerAlias }) => id.trim() === target.model && names.includes(providerAlias))?.type
 }
 

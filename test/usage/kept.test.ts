@@ -163,7 +163,7 @@ test('what the last of many attempts has spent is kept, though not all attempts 
   ]
   const kept = keptRequest({
     ...{ id: 'i', startedAt: 0, durationMs: 30, key: undefined, user: undefined, model: 'one/m', streamed: false },
-    ...{ target: undefined, warnings: [], status: 200, end: 'complete' },
+    ...{ target: undefined, warnings: [], status: 200, end: 'complete', error: undefined, reason: undefined },
     endpoint: fixedEndpoint('openai-chat', '/chat/completions'),
     steps,
   })

@@ -96,14 +96,11 @@ export function spentBy(attempts: readonly Spent[]): Spent & { tokens: Tokens } 
   let sum: Spent | undefined
   for (const attempt of attempts) {
     if (attempt.tokens === undefined && attempt.units === undefined) continue
-    sum = sum ? sumOfSpent(sum, attempt) : ownSpent(attempt)
+    sum = sum ? sumOfSpent(sum, attempt) : attempt
   }
-  return { tokens: { ...NO_TOKENS }, ...(sum ?? { costUsd: 0 }) }
-}
-
-function ownSpent({ tokens, units, costUsd, costSource }: Spent): Spent {
-  const spent: Spent = {}
-  if (tokens) spent.tokens = tokens
+  if (!sum) return { tokens: { ...NO_TOKENS }, costUsd: 0 }
+  const { tokens, units, costUsd, costSource } = sum
+  const spent: Spent & { tokens: Tokens } = { tokens: tokens ?? { ...NO_TOKENS } }
   if (units) spent.units = units
   if (costUsd !== undefined) spent.costUsd = costUsd
   if (costSource) spent.costSource = costSource
