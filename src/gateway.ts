@@ -115,7 +115,7 @@ export function createGatewayWith(
   const observer = createObserver(options.hooks ?? {}, logger, background)
   const { onError } = observer
   const observers = options.observe ?? []
-  const follow = createFollow(observers, onError)
+  const follow = createFollow(observers, { background, onError })
   const inFlight = createInFlight()
   let isClosed = false
   const admit = () => {

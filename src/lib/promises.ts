@@ -1,3 +1,4 @@
+import { isObject } from './json.ts'
 /**
  * Makes a function that calls `load` once, on first use, and shares its result. A failure is not kept: the next use calls `load` again. A
  * caller that only loads in advance need not handle it.
@@ -62,3 +63,6 @@ export function createBackground(onError: (error: unknown) => void): Background 
     },
   }
 }
+
+export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  isObject(value) && typeof value.then === 'function'

@@ -5,9 +5,10 @@ import { operationName } from './meanings.ts'
 
 /**
  * Writes one line of JSON for each model request when it is over, refused ones too, of at most 4 KiB: who asked (the id of the key), what for, each
- * attempt, tokens, cost and how it ended. It holds no prompt, no answer, no header and no credential. `write` gets the line with its newline.
+ * attempt, tokens, cost and how it ended. It holds no prompt, no answer, no header, no credential, and no message of a provider, which may quote any of
+ * them. `write` gets the line with its newline; a promise that it returns is waited for by `close`.
  */
-export function jsonLog(write: (line: string) => void): GatewayObserver {
+export function jsonLog(write: (line: string) => unknown): GatewayObserver {
   return {
     request(request) {
       let firstMs: number | undefined
@@ -46,10 +47,10 @@ function logLine(request: ObservedRequest, record: RequestRecord, firstMs: numbe
     stream: record.streamed,
     ms: record.durationMs,
     first_ms: firstMs,
-    attempts: attempts.map(({ status, outcome, durationMs, message, ...target }) => ({
+    attempts: attempts.map(({ status, outcome, durationMs, ...target }) => ({
       t: targetName(target).slice(0, MAX_TEXT),
       status,
-      ...(outcome !== 'answered' && { why: outcome, message: message?.slice(0, MAX_TEXT) }),
+      ...(outcome !== 'answered' && { why: outcome }),
       ms: durationMs,
     })),
     skipped: skipped?.length,

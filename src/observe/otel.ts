@@ -93,10 +93,10 @@ class TracedRequest implements RequestFollower {
     const attributes = {
       'http.request.method': method,
       'http.route': route,
-      'url.path': path,
+      'url.path': shortened(path),
       'gen_ai.operation.name': operationName(request.operation),
       'signalbox.request.id': request.id,
-      ...(userAgent !== undefined && { 'user_agent.original': userAgent.slice(0, MAX_TEXT) }),
+      ...(userAgent !== undefined && { 'user_agent.original': shortened(userAgent) }),
     }
     const kind = host ? api.SpanKind.INTERNAL : api.SpanKind.SERVER
     this.#span = tracer.startSpan(
@@ -108,7 +108,7 @@ class TracedRequest implements RequestFollower {
   }
 
   asked({ model, stream }: { model: string; stream: boolean }): void {
-    this.#span.setAttribute('gen_ai.request.model', model.slice(0, MAX_TEXT))
+    this.#span.setAttribute('gen_ai.request.model', shortened(model))
     if (stream) this.#span.setAttribute('gen_ai.request.stream', true)
   }
 
@@ -127,7 +127,7 @@ class TracedRequest implements RequestFollower {
       ...(attempts.length > 1 && { 'signalbox.fallback': attempts.some(({ outcome }) => outcome !== 'answered') }),
       ...(skipped && { 'signalbox.skipped': skipped.length }),
       ...(stopped && { 'signalbox.stopped': stopped }),
-      ...(warnings && { 'signalbox.warnings': warnings.slice(0, MAX_WARNINGS) }),
+      ...(warnings && { 'signalbox.warnings': warnings.slice(0, MAX_WARNINGS).map(shortened) }),
       ...(record.keyId !== undefined && { 'signalbox.key.id': record.keyId }),
       ...(errorType !== undefined && { 'error.type': errorType }),
     })
@@ -155,7 +155,7 @@ class TracedAttempt implements AttemptFollower {
     this.#terms = terms
     const { api, tracer, attributesOf } = terms.tracing
     const operation = operationName(terms.request.operation)
-    const model = attempt.model.slice(0, MAX_TEXT)
+    const model = shortened(attempt.model)
     const attributes = {
       'gen_ai.operation.name': operation,
       'gen_ai.provider.name': providerName(attempt.provider),
@@ -193,7 +193,7 @@ class TracedAttempt implements AttemptFollower {
       attributesOf({
         'signalbox.attempt.outcome': outcome,
         ...(outcome !== 'cancelled' && outcome !== 'outrun' && { 'http.response.status_code': status }),
-        ...(via !== undefined && { 'signalbox.via': via }),
+        ...(via !== undefined && { 'signalbox.via': shortened(via) }),
         ...(usage && {
           'gen_ai.usage.input_tokens': usage.inputTokens,
           'gen_ai.usage.output_tokens': usage.outputTokens,
@@ -236,5 +236,9 @@ const headerGetter = {
   keys: () => ['traceparent', 'tracestate'],
 }
 
+/** Of a text that a client, a provider or a record's owner has chosen. */
+const shortened = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text)
+
+/** In UTF-16 code units. */
 const MAX_TEXT = 256
 const MAX_WARNINGS = 30

@@ -28,7 +28,7 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
       ...(token !== undefined && { token }),
       async reply(exchange, facts) {
         if (facts.isOneOfMany) return ONE_OF_MANY
-        registry.set(measures.targetState, statesOf(await facts.targets()))
+        registry.set(measures.targetState, statesOf(await facts.targets().catch(() => []))) // the storage may be away
         const format = preferredFormat(exchange.header('accept'))
         const headers = { 'content-type': contentTypes[format], 'cache-control': 'no-store' }
         return { status: 200, headers, body: expose(registry.families(), format) }

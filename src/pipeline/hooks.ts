@@ -1,6 +1,5 @@
 import { isGatewayError } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
-import type { Background } from '../lib/promises.ts'
+import { type Background, isThenable } from '../lib/promises.ts'
 import type { Logger } from '../types.ts'
 import type { UsageRecord } from '../usage/record.ts'
 import type { AttemptRecord, RequestRecord } from './records.ts'
@@ -75,9 +74,6 @@ export function createObserver(hooks: Hooks, logger: Logger, background: Backgro
     },
   }
 }
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  isObject(value) && typeof value.then === 'function'
 
 /** Name, message and causes of an error: enough for a log line, without stacks or attached data. */
 function describe(error: unknown, depth = 0): string {

@@ -3,8 +3,8 @@ import type { Kind, WireFormat } from '../types.ts'
 import type { AttemptRecord, RequestRecord } from './records.ts'
 
 /**
- * Is told of each request to a model endpoint while it happens; an entry of the option `observe`. What an observer throws is logged, and
- * changes nothing. It gets no prompt, no answer, no credential and no address of a client.
+ * Is told of each request to a model endpoint while it happens; an entry of the option `observe`. What an observer throws or rejects with is
+ * logged, and changes nothing. It gets no prompt, no answer, no credential and no address of a client.
  */
 export interface GatewayObserver {
   /** A model request has arrived. Returns what follows it, or nothing. */
@@ -54,9 +54,15 @@ export interface ObservedRequest {
   readonly kind: Kind
   /** Epoch ms. */
   readonly startedAt: number
-  /** A header of the request; `name` in lower case. */
+  /** A header of the request that says whose trace it belongs to, or `user-agent`; `undefined` for all others. `name` in lower case. */
   header(name: string): string | undefined
 }
+
+/** May an observer see the header? Those that are not listed may hold a credential or an address. */
+export const isObservedHeader = (name: string): boolean =>
+  /^(?:user-agent|traceparent|tracestate|baggage|b3|x-b3-[a-z]+|x-amzn-trace-id|x-cloud-trace-context|x-request-id)$/.test(
+    name,
+  )
 
 /** Follows one request. */
 export interface RequestFollower {
@@ -89,7 +95,7 @@ export interface ObservedAttempt {
 
 /** Follows one attempt. */
 export interface AttemptFollower {
-  /** Headers for the provider: the trace context. */
+  /** Headers for the provider: the trace context. Those that no request can carry are left out. */
   headers?(): Readonly<Record<string, string>>
   /** The first content of its stream has come, `afterMs` after its start. */
   begun?(afterMs: number): void

@@ -19,7 +19,7 @@ import { Client } from './client.ts'
 import type { Follow } from './following.ts'
 import type { Observer } from './hooks.ts'
 import { type KeepRequest, keptRequest } from './kept-request.ts'
-import type { AttemptFollower, RequestFollower } from './observing.ts'
+import { type AttemptFollower, isObservedHeader, type RequestFollower } from './observing.ts'
 import type { Target } from './outcome.ts'
 import {
   type AttemptRecord,
@@ -108,7 +108,7 @@ export class RequestLog {
     this.id = requestIdAt(this.#startedAt, crypto.randomUUID())
     this.#path = exchange.path
     this.#waitUntil = exchange.waitUntil
-    this.#follower = context.follow?.({
+    const observed = {
       id: this.id,
       method: exchange.method,
       route: endpoint.path,
@@ -117,8 +117,9 @@ export class RequestLog {
       operation: endpoint.operation.name,
       kind: endpoint.operation.kind,
       startedAt: this.#startedAt,
-      header: (name) => exchange.header(name),
-    })
+      header: (name: string) => (isObservedHeader(name) ? exchange.header(name) : undefined),
+    }
+    this.#follower = context.follow?.(observed, exchange.waitUntil)
   }
 
   /** The client's key, once it is known, a paused one too. */

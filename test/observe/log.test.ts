@@ -67,16 +67,68 @@ test('holds no prompt, no answer and no credential', async () => {
   assert.not.match(lines.join(''), /secret|sbx_|of-one/)
 })
 
+const hostileNames = [
+  `one/${'模'.repeat(900)}`,
+  'one/a\nb\u0085c\u2029d',
+  `one/${'\u202e'.repeat(900)}`,
+  `one/${'\0\x1b[31m'.repeat(150)}`,
+  `one/${'\ud800'.repeat(900)}`,
+  `one/${'\u{e0041}'.repeat(450)}`,
+  `one/${'"\\'.repeat(450)}`,
+  '<img src=x onerror=alert(1)>',
+  'fast',
+]
+
 test('stays within 4 KiB and one line, whatever a client or a provider sends', async () => {
   const { lines, chat } = await logged(() =>
     json({ error: { message: `\u2028\u202e\x1b[31m${'ß'.repeat(20_000)}` } }, 400),
   )
-  for (const model of [`one/${'模'.repeat(900)}`, 'one/a\nb\u0085c\u2029d', `one/${'\u202e'.repeat(300)}`, 'fast'])
-    await read(chat({ model }))
-  assert.is(lines.length, 4)
-  for (const line of lines) {
-    assert.ok(Buffer.byteLength(line) <= 4_097, `${Buffer.byteLength(line)} bytes`)
-    assert.not.match(line.slice(0, -1), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
-    assert.is(JSON.parse(line).msg, 'request')
+  for (const model of hostileNames) await read(chat({ model, [model]: 1 }, { 'user-agent': 'x'.repeat(9_000) }))
+  assert.is(lines.length, hostileNames.length)
+  for (const line of lines) isSafeLine(line)
+})
+
+test('stays within 4 KiB with more attempts and warnings of long names than a line has room for', () => {
+  for (const name of hostileNames) {
+    const lines: string[] = []
+    const follower = jsonLog((line) => void lines.push(line)).request?.({
+      ...{ id: 'r', method: 'POST', route: '/v1/chat/completions', path: `/${name}`, startedAt: 1 },
+      ...{ format: 'openai-chat', operation: 'generate', kind: 'llm', header: () => name },
+    })
+    const model = name.repeat(3)
+    const attempt = {
+      provider: name,
+      connectionId: 'c',
+      model,
+      startedAt: 1,
+      durationMs: 1,
+      status: 500,
+      message: name,
+    }
+    const attempts = Array.from({ length: 50 }, () => ({ ...attempt, outcome: 'server' as const, via: name }))
+    const record = { id: 'r', end: 'failed' as const, path: name, startedAt: 1, durationMs: 1, status: 500, model }
+    const answered = { ...attempt, outcome: 'answered' as const }
+    follower?.ended?.({
+      ...record,
+      ...{ keyId: 'k', groupId: 'g', streamed: false, attempts: [...attempts, answered] },
+      ...{ warnings: Array.from({ length: 500 }, () => `dropped:${name}`) },
+    })
+    assert.is(lines.length, 1)
+    isSafeLine(lines[0] ?? '')
+    assert.is(JSON.parse(lines[0] ?? '').left_out > 400, true)
   }
 })
+
+test('has no message of a provider, which may quote the prompt', async () => {
+  const { lines, chat } = await logged(({ body }) => json({ error: { message: `Cannot read ${body}` } }, 400))
+  await read(chat())
+  await read(chat({ stream: true }))
+  assert.is(lines.length, 2)
+  assert.not.match(lines.join(''), /secret|Cannot/)
+})
+
+function isSafeLine(line: string): void {
+  assert.ok(Buffer.byteLength(line) <= 4_097, `${Buffer.byteLength(line)} bytes`)
+  assert.not.match(line.slice(0, -1), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+  assert.is(JSON.parse(line).msg, 'request')
+}

@@ -12,6 +12,8 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
 import { otel } from '../../src/observe/otel.ts'
+import type { ObservedRequest } from '../../src/pipeline/observing.ts'
+import type { RequestRecord } from '../../src/pipeline/records.ts'
 import { metered } from '../gate/support/metered.ts'
 import { json, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -82,6 +84,23 @@ class W3C implements api.TextMapPropagator {
     return ['traceparent']
   }
 }
+
+const observedRequest: ObservedRequest = {
+  ...{ id: 'r', method: 'POST', route: '/v1/chat/completions', path: '/v1/chat/completions', startedAt: 1 },
+  format: 'openai-chat',
+  operation: 'generate',
+  kind: 'llm',
+  header: () => undefined,
+}
+const endedRequest: RequestRecord = {
+  ...{ id: 'r', path: '/', startedAt: 1, durationMs: 1, status: 200, streamed: false, attempts: [] },
+  end: 'complete',
+}
+const observedAttempt = {
+  ...{ number: 1, isHedge: false, provider: 'one', connectionId: 'c', format: 'openai-chat', model: 'm' },
+  ...{ isKnown: true, baseUrl: 'http://one.test', startedAt: 1 },
+}
+const endedAttempt = { provider: 'one', connectionId: 'c', model: 'm', startedAt: 1, durationMs: 1 }
 
 const down = () => json({ error: { message: 'down' } }, 503)
 
@@ -179,6 +198,30 @@ test('the management, the metrics and the health make no spans', async () => {
   const { gateway } = await openObserved([otel(module)])
   for (const path of ['/api/keys', '/health', '/v1/models', '/metrics']) await gateway.fetch(`http://gateway${path}`)
   assert.equal(tree(), [])
+})
+
+test('no text that a client, a provider or an owner has chosen makes a span longer than 1,024 characters for each attribute', async () => {
+  const { module, spans } = sdk()
+  const world = await openObserved([otel(module)], metered({}, { tokens: 0 }))
+  const long = 'x'.repeat(5_000)
+  await world.gateway.api.combos.create({ name: 'c'.repeat(100), models: ['one/m'] })
+  await read(world.chat({ model: `one/${long.slice(0, 900)}` }, { 'user-agent': long }))
+  await read(world.chat({ model: 'c'.repeat(100) }))
+  const path = `http://gateway/v1beta/models/one/${long.slice(0, 2_000)}:generateContent`
+  const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+  await read(world.gateway.fetch(path, { method: 'POST', body: JSON.stringify({ contents }) }))
+  const follower = otel(module).request?.(observedRequest)
+  const warnings = Array.from({ length: 500 }, () => `dropped:${long}`)
+  follower?.ended?.({ ...endedRequest, warnings })
+  const attempt = follower?.attempt?.(observedAttempt)
+  attempt?.ended?.({ ...endedAttempt, via: long, outcome: 'server', status: 500 }, { totalMs: 1, isCut: false })
+  const values = spans().flatMap(({ name, attributes }) => [name, ...Object.values(attributes).flat()])
+  assert.ok(values.length > 60)
+  for (const value of values) assert.ok(String(value).length <= 1_024, `${value}`)
+  const [kept] = spans().flatMap(({ attributes }) =>
+    [attributes['signalbox.warnings'] ?? []].filter((one) => one !== undefined && String(one) !== ''),
+  )
+  assert.is((kept as string[]).length, 30)
 })
 
 test('no prompt and no answer is in a span', async () => {

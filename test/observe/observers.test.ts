@@ -1,0 +1,100 @@
+import { jsonLog } from '../../src/observe/log.ts'
+import { prometheus } from '../../src/observe/prometheus.ts'
+import type { GatewayObserver, RequestFollower } from '../../src/pipeline/observing.ts'
+import { never, sse } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { ADMIN, openObserved, read } from './world.ts'
+
+const test = suite('observers')
+
+const fail = (): never => {
+  throw new Error('observer')
+}
+const reject = () => Promise.reject(new Error('observer'))
+/** An attempt's follower whose members all do this. */
+const attemptDoes = (does: () => never) => ({ headers: does, begun: does, ended: does })
+
+const faults: Record<string, () => unknown> = {
+  'throws at the request': fail,
+  'rejects at the request': reject,
+  'returns no object': () => 'nothing',
+  'throws at each event': () => ({ asked: fail, attempt: fail, ended: fail }),
+  'rejects at each event': () => ({ asked: reject, attempt: reject, ended: reject }),
+  'throws at each event of an attempt': () => ({ attempt: () => attemptDoes(fail) }),
+  'rejects at each event of an attempt': () => ({ attempt: () => attemptDoes(reject as never) }),
+  'returns an attempt that is no object': () => ({ attempt: () => 7 }),
+  'never ends': () => ({ ended: never }),
+  'has headers that throw': () => ({
+    attempt: () => ({ headers: () => Object.defineProperty({}, 'traceparent', { enumerable: true, get: fail }) }),
+  }),
+  'has headers that no request can carry': () => ({
+    attempt: () => ({
+      headers: () => ({ traceparent: 'a\r\nx-evil: 1', 'a b': 'c', tracestate: 5, b3: 'ü', x: null }),
+    }),
+  }),
+}
+
+for (const [fault, request] of Object.entries(faults))
+  test(`one that ${fault} changes nothing for the request and the other observers`, async () => {
+    const lines: string[] = []
+    const faulty = { request } as GatewayObserver
+    const world = await openObserved([faulty, jsonLog((line) => void lines.push(line))])
+    const reply = await world.chat()
+    assert.is(reply.status, 200, await reply.text())
+    assert.match(await read(world.chat({ stream: true })), /\[DONE\]/)
+    assert.is(lines.length, 2)
+    for (const { headers } of world.up.calls)
+      assert.equal(
+        ['traceparent', 'tracestate', 'b3', 'x', 'x-evil'].map((name) => headers.get(name)),
+        [null, null, null, null, null],
+      )
+    await Promise.resolve()
+    if (/throw|reject/.test(fault)) assert.ok(world.errors.length > 0)
+  })
+
+test('see no credential, no address and no cookie of a client', async () => {
+  const seen: Record<string, string | undefined> = {}
+  const names = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie', 'x-forwarded-for', 'user-agent']
+  const request = ({ header }: { header(name: string): string | undefined }) => {
+    for (const name of names) seen[name] = header(name)
+    return undefined
+  }
+  const world = await openObserved([{ request }])
+  await read(world.chat({}, Object.fromEntries(names.map((name) => [name, `the ${name}`]))))
+  assert.equal(
+    Object.entries(seen).filter(([, value]) => value !== undefined),
+    [['user-agent', 'the user-agent']],
+  )
+})
+
+test('are waited for by close, when what they write takes a while', async () => {
+  let isWritten = false
+  const world = await openObserved([
+    jsonLog(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      isWritten = true
+    }),
+  ])
+  await read(world.chat())
+  assert.not.ok(isWritten)
+  await world.gateway.close()
+  assert.ok(isWritten)
+})
+
+test('are told that a request is over when the gateway closes under it, and are scraped without one under way', async () => {
+  const ends: string[] = []
+  const follower: RequestFollower = { ended: ({ end }) => void ends.push(end) }
+  const metrics = prometheus({ token: ADMIN })
+  const world = await openObserved([{ request: () => follower }, metrics], () =>
+    sse(['data: {"choices":[{"index":0,"delta":{"content":"He"}}]}\n\n'], 'hang'),
+  )
+  const reply = await world.chat({ stream: true })
+  const reading = reply.text().catch(() => '')
+  await world.gateway.close({ graceMs: 0 })
+  await reading
+  assert.equal(ends, ['cut'])
+  const { body } =
+    (await metrics.page?.reply({ header: () => undefined }, { isOneOfMany: false, targets: async () => [] })) ?? {}
+  assert.match(String(body), /^signalbox_streams_active\{[^}]*\} 0$/m)
+  assert.match(String(body), /^signalbox_requests_active\{[^}]*\} 0$/m)
+})
