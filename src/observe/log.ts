@@ -77,10 +77,13 @@ const MAX_TEXT = 200
 const MAX_LISTED = 5
 
 /** Control characters, which terminals obey, are escaped: JSON leaves those above U+007F and line separators as they are. */
-const jsonLine = (value: object) =>
-  JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) =>
+function jsonLine(value: object): string {
+  const text = JSON.stringify(value)
+  if (/^[ -~]*$/.test(text)) return text
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) =>
     [...Array(found.length).keys()].map((at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   )
+}
 
 /** No character takes more than three bytes for each of its UTF-16 units. */
 const isShort = (text: string) => text.length * 3 <= MAX_LINE || new TextEncoder().encode(text).length <= MAX_LINE

@@ -8,195 +8,250 @@ import type {
 } from '../pipeline/observing.ts'
 import type { AttemptRecord, RequestRecord } from '../pipeline/records.ts'
 import { attemptErrorType, operationName, refusalReason, requestErrorType } from './meanings.ts'
-import { type LabelSet, type Meter, type Metric, measures, OTHER, providerName, type Series } from './measures.ts'
+import {
+  type LabelName,
+  type LabelSet,
+  type Meter,
+  type Metric,
+  measures,
+  OTHER,
+  providerName,
+  type Series,
+} from './measures.ts'
 
-/** Fills the measures from what happens. A series is looked up in the meter once, and then by a shorter key. */
+/** Fills the measures from what happens. */
 export function createMeasuring(meter: Meter): GatewayObserver {
-  const known = new Map<Metric, Map<string, Series>>()
-
-  function seriesOf(measure: Metric, key: string, labels: () => LabelSet): Series {
-    const family = known.get(measure) ?? new Map<string, Series>()
-    known.set(measure, family)
-    const found = family.get(key) ?? meter.series(measure, labels())
-    if (family.size < MAX_KNOWN) family.set(key, found)
-    return found
-  }
-
-  return { request: (request) => new MeasuredRequest(request, seriesOf) }
+  const known = new KnownSeries(meter)
+  return { request: (request) => new MeasuredRequest(request, known) }
 }
 
-/** Finds the series of a measure; `key` stands for its labels, which are made only for a new one. */
-type SeriesOf = (measure: Metric, key: string, labels: () => LabelSet) => Series
+/**
+ * The series by what they are told of, so that labels are put together once for each of them, and no text is for a look-up: this is done several
+ * times for each request.
+ */
+class KnownSeries {
+  /** Those without a label that is common to them. */
+  readonly all: SeriesGroup
+  readonly #meter: Meter
+  readonly #operations = new Map<string, SeriesGroup>()
+  readonly #routes = new Map<string, Map<string, SeriesGroup>>()
+  readonly #asked = new Map<string, Map<string, SeriesGroup>>()
+  readonly #targets = new Map<string, Map<string, Map<string, SeriesGroup>>>()
 
-/** Above it series are asked of the meter each time: the gateway's own names are fewer. */
+  constructor(meter: Meter) {
+    this.#meter = meter
+    this.all = new SeriesGroup(meter, {})
+  }
+
+  operation(operation: string): SeriesGroup {
+    return within(this.#operations, operation, () => this.#group({ 'gen_ai.operation.name': operation }))
+  }
+
+  route(method: string, route: string): SeriesGroup {
+    return (
+      this.#routes.get(method)?.get(route) ??
+      within(within(this.#routes, method, newMap), route, () =>
+        this.#group({ 'http.request.method': method, 'http.route': route }),
+      )
+    )
+  }
+
+  asked(operation: string, model: string): SeriesGroup {
+    return (
+      this.#asked.get(operation)?.get(model) ??
+      within(within(this.#asked, operation, newMap), model, () =>
+        this.#group({ 'gen_ai.operation.name': operation, 'signalbox.model': model }),
+      )
+    )
+  }
+
+  target(operation: string, provider: string, model: string): SeriesGroup {
+    return (
+      this.#targets.get(operation)?.get(provider)?.get(model) ??
+      within(within(within(this.#targets, operation, newMap), provider, newMap), model, () =>
+        this.#group({
+          'gen_ai.operation.name': operation,
+          'gen_ai.provider.name': providerName(provider),
+          'gen_ai.request.model': model,
+        }),
+      )
+    )
+  }
+
+  #group(labels: LabelSet): SeriesGroup {
+    return new SeriesGroup(this.#meter, labels)
+  }
+}
+
+const newMap = <T>() => new Map<string, T>()
+
+/** The most names of one kind that are kept; above it series are asked of the meter each time. The gateway's own names are fewer. */
 const MAX_KNOWN = 2_000
 
+function within<T>(map: Map<string, T>, name: string, make: () => NoInfer<T>): T {
+  const known = map.get(name)
+  if (known !== undefined) return known
+  const made = make()
+  if (map.size < MAX_KNOWN) map.set(name, made)
+  return made
+}
+
+/** The series that have some labels in common, and one more at most. */
+class SeriesGroup {
+  readonly #meter: Meter
+  readonly #labels: LabelSet
+  readonly #known = new Map<Metric, Map<string, Series>>()
+
+  constructor(meter: Meter, labels: LabelSet) {
+    this.#meter = meter
+    this.#labels = labels
+  }
+
+  /** The series of a measure with its own label `name`, which is absent without a `value`. */
+  of(measure: Metric, name?: LabelName, value = ''): Series {
+    return this.#known.get(measure)?.get(value) ?? this.#first(measure, name, value)
+  }
+
+  #first(measure: Metric, name: LabelName | undefined, value: string): Series {
+    const family = this.#known.get(measure) ?? new Map<string, Series>()
+    this.#known.set(measure, family)
+    return within(family, value, () => this.with(measure, name === undefined || value === '' ? {} : { [name]: value }))
+  }
+
+  /** The series of a measure with more labels; of the common ones it has those that are the measure's. */
+  with(measure: Metric, more: LabelSet): Series {
+    const labels: LabelSet = { ...this.#labels, ...more }
+    const own = measure.labels.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]]))
+    return this.#meter.series(measure, Object.fromEntries(own))
+  }
+}
+
 class MeasuredRequest implements RequestFollower {
-  readonly #request: ObservedRequest
-  readonly #seriesOf: SeriesOf
-  readonly #operation: string
+  readonly request: ObservedRequest
+  readonly known: KnownSeries
+  readonly operation: string
+  readonly #group: SeriesGroup
   #model = OTHER
   #isStream = false
   #hasBegun = false
 
-  constructor(request: ObservedRequest, seriesOf: SeriesOf) {
-    this.#request = request
-    this.#seriesOf = seriesOf
-    this.#operation = operationName(request.operation)
-    this.#active(measures.requestsActive, 1)
+  constructor(request: ObservedRequest, known: KnownSeries) {
+    this.request = request
+    this.known = known
+    this.operation = operationName(request.operation)
+    this.#group = known.operation(this.operation)
+    this.#group.of(measures.requestsActive).add(1)
   }
 
   asked({ model, isKnown, stream }: { model: string; isKnown: boolean; stream: boolean }): void {
     if (isKnown) this.#model = model
-    this.#isStream = stream
-    if (stream) this.#active(measures.streamsActive, 1)
+    if (!stream || this.#isStream) return
+    this.#isStream = true
+    this.#group.of(measures.streamsActive).add(1)
   }
 
   attempt(attempt: ObservedAttempt): AttemptFollower {
-    const begun = () => {
-      if (this.#hasBegun) return
-      this.#hasBegun = true
-      return attempt.startedAt - this.#request.startedAt
-    }
-    return new MeasuredAttempt(attempt, {
-      operation: this.#operation,
-      kind: this.#request.kind,
-      seriesOf: this.#seriesOf,
-      onBegun: (afterMs) => {
-        const before = begun()
-        if (before !== undefined) this.#asked(measures.firstToken).add((before + afterMs) / 1_000)
-      },
-    })
+    return new MeasuredAttempt(attempt, this)
+  }
+
+  /** The first content of an attempt has come. */
+  begun({ startedAt }: ObservedAttempt, afterMs: number): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    this.#asked()
+      .of(measures.firstToken)
+      .add((startedAt - this.request.startedAt + afterMs) / 1_000)
   }
 
   ended(record: RequestRecord): void {
-    this.#active(measures.requestsActive, -1)
-    if (this.#isStream) this.#active(measures.streamsActive, -1)
-    const { method, route, format } = this.#request
+    const { known, request } = this
+    this.#group.of(measures.requestsActive).add(-1)
+    if (this.#isStream) this.#group.of(measures.streamsActive).add(-1)
     const seconds = record.durationMs / 1_000
-    this.#seriesOf(measures.httpDuration, `${method} ${record.status} ${route}`, () => ({
-      'http.request.method': method,
-      'http.route': route,
-      'http.response.status_code': String(record.status),
-    })).add(seconds)
-    this.#asked(measures.requestDuration, requestErrorType(record)).add(seconds)
+    known
+      .route(request.method, request.route)
+      .of(measures.httpDuration, 'http.response.status_code', String(record.status))
+      .add(seconds)
+    const asked = this.#asked()
+    asked.of(measures.requestDuration, 'error.type', requestErrorType(record)).add(seconds)
     const reason = refusalReason(record)
-    if (reason !== undefined) this.#seriesOf(measures.refused, reason, () => ({ 'signalbox.reason': reason })).add(1)
-    if (record.attempts.length === 0) return
-    this.#asked(measures.requestAttempts).add(record.attempts.length)
-    this.#fallbacks(record)
-    for (const warning of record.warnings ?? []) this.#loss(warning, format, record)
+    if (reason !== undefined) known.all.of(measures.refused, 'signalbox.reason', reason).add(1)
+    const { attempts, warnings } = record
+    if (attempts.length === 0) return
+    asked.of(measures.requestAttempts).add(attempts.length)
+    if (attempts.length > 1) this.#fallbacks(record)
+    if (warnings) for (const warning of warnings) this.#loss(warning, record)
   }
 
   /** Each failed attempt that another one followed. */
   #fallbacks({ attempts, end }: RequestRecord): void {
-    const recovered = String(end === 'complete')
     for (const { provider, outcome } of attempts.slice(0, -1)) {
       if (outcome === 'answered' || outcome === 'cancelled' || outcome === 'outrun' || outcome === 'refused') continue
-      const name = providerName(provider)
-      this.#seriesOf(measures.fallbacks, `${outcome} ${recovered} ${name}`, () => ({
-        'gen_ai.provider.name': name,
+      const labels = {
+        'gen_ai.provider.name': providerName(provider),
         'signalbox.reason': outcome,
-        'signalbox.recovered': recovered,
-      })).add(1)
+        'signalbox.recovered': String(end === 'complete'),
+      }
+      this.known.all.with(measures.fallbacks, labels).add(1)
     }
   }
 
-  #loss(warning: string, from: string, { attempts }: RequestRecord): void {
-    const what = /^[a-z]+(?=:)/.exec(warning)?.[0] ?? OTHER
-    const provider = providerName(attempts.at(-1)?.provider ?? OTHER)
-    this.#seriesOf(measures.losses, `${what} ${from} ${provider}`, () => ({
-      'signalbox.format.from': from,
-      'gen_ai.provider.name': provider,
-      'signalbox.loss': what,
-    })).add(1)
+  #loss(warning: string, { attempts }: RequestRecord): void {
+    const labels = {
+      'signalbox.format.from': this.request.format,
+      'gen_ai.provider.name': providerName(attempts.at(-1)?.provider ?? OTHER),
+      'signalbox.loss': /^[a-z]+(?=:)/.exec(warning)?.[0] ?? OTHER,
+    }
+    this.known.all.with(measures.losses, labels).add(1)
   }
 
-  #active(measure: Metric, by: 1 | -1): void {
-    this.#seriesOf(measure, this.#operation, () => ({ 'gen_ai.operation.name': this.#operation })).add(by)
+  #asked(): SeriesGroup {
+    return this.known.asked(this.operation, this.#model)
   }
-
-  #asked(measure: Metric, errorType?: string): Series {
-    const labels = { 'gen_ai.operation.name': this.#operation, 'signalbox.model': this.#model }
-    return this.#seriesOf(measure, `${this.#operation} ${errorType} ${this.#model}`, () =>
-      errorType === undefined ? labels : { ...labels, 'error.type': errorType },
-    )
-  }
-}
-
-interface MeasuredTerms {
-  operation: string
-  kind: ObservedRequest['kind']
-  seriesOf: SeriesOf
-  onBegun(afterMs: number): void
 }
 
 class MeasuredAttempt implements AttemptFollower {
   readonly #attempt: ObservedAttempt
-  readonly #terms: MeasuredTerms
-  readonly #provider: string
-  readonly #model: string
+  readonly #request: MeasuredRequest
+  readonly #target: SeriesGroup
 
-  constructor(attempt: ObservedAttempt, terms: MeasuredTerms) {
+  constructor(attempt: ObservedAttempt, request: MeasuredRequest) {
     this.#attempt = attempt
-    this.#terms = terms
-    this.#provider = providerName(attempt.provider)
-    this.#model = attempt.isKnown ? attempt.model : OTHER
+    this.#request = request
+    const model = attempt.isKnown ? attempt.model : OTHER
+    this.#target = request.known.target(request.operation, attempt.provider, model)
   }
 
   begun(afterMs: number): void {
-    this.#target(measures.firstChunk).add(afterMs / 1_000)
-    this.#terms.onBegun(afterMs)
+    this.#target.of(measures.firstChunk).add(afterMs / 1_000)
+    this.#request.begun(this.#attempt, afterMs)
   }
 
   ended(record: AttemptRecord, end: AttemptEnd): void {
-    const { outcome } = record
+    const { outcome, usage, costUsd, costSource = 'counted' } = record
     if (outcome === 'refused') return
+    const target = this.#target
     const errorType = attemptErrorType(record, end)
-    this.#target(durationOf(this.#terms.kind, this.#terms.operation), errorType).add(end.totalMs / 1_000)
-    this.#terms
-      .seriesOf(measures.attempts, `${outcome} ${this.#provider} ${this.#model}`, () => ({
-        'gen_ai.provider.name': this.#provider,
-        'gen_ai.request.model': this.#model,
-        'signalbox.outcome': outcome,
-      }))
-      .add(1)
-    if (this.#attempt.isHedge) {
-      const won = String(outcome === 'answered')
-      this.#terms.seriesOf(measures.hedges, won, () => ({ 'signalbox.won': won })).add(1)
-    }
-    this.#tokens(record, errorType)
-    const { costUsd, costSource = 'counted' } = record
-    if (costUsd === undefined) return
-    this.#target(measures.cost, undefined, { 'signalbox.cost.source': costSource }).add(costUsd)
-  }
-
-  /** A failed attempt adds 0, so that its series exists. */
-  #tokens({ usage }: AttemptRecord, errorType: string | undefined): void {
-    const modality = { 'gen_ai.token.modality': 'unknown' }
-    this.#target(measures.inputTokens, undefined, modality).add(usage?.inputTokens ?? 0)
-    this.#target(measures.outputTokens, undefined, modality).add(usage?.outputTokens ?? 0)
+    const { request, operation, known } = this.#request
+    target.of(durationOf(request.kind, operation), 'error.type', errorType).add(end.totalMs / 1_000)
+    target.of(measures.attempts, 'signalbox.outcome', outcome).add(1)
+    if (this.#attempt.isHedge) known.all.of(measures.hedges, 'signalbox.won', String(outcome === 'answered')).add(1)
+    if (costUsd !== undefined) target.of(measures.cost, 'signalbox.cost.source', costSource).add(costUsd)
+    // A failed attempt adds 0, so that its series exists.
+    tokens(target, measures.inputTokens, usage?.inputTokens ?? 0)
+    tokens(target, measures.outputTokens, usage?.outputTokens ?? 0)
     if (!usage) return
     const { cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage
-    if (cacheReadTokens) this.#target(measures.cacheReadTokens, undefined, modality).add(cacheReadTokens)
-    if (cacheWriteTokens) this.#target(measures.cacheWriteTokens, undefined, modality).add(cacheWriteTokens)
-    if (reasoningTokens) this.#target(measures.reasoningTokens, undefined, modality).add(reasoningTokens)
-    this.#target(measures.inputSize, errorType).add(usage.inputTokens)
-    this.#target(measures.outputSize, errorType).add(usage.outputTokens)
-  }
-
-  #target(measure: Metric, errorType?: string, more?: LabelSet): Series {
-    const { operation, seriesOf } = this.#terms
-    const extra = more ? Object.values(more)[0] : errorType
-    return seriesOf(measure, `${operation} ${extra} ${this.#provider} ${this.#model}`, () => ({
-      'gen_ai.operation.name': operation,
-      'gen_ai.provider.name': this.#provider,
-      'gen_ai.request.model': this.#model,
-      ...(errorType !== undefined && { 'error.type': errorType }),
-      ...more,
-    }))
+    if (cacheReadTokens) tokens(target, measures.cacheReadTokens, cacheReadTokens)
+    if (cacheWriteTokens) tokens(target, measures.cacheWriteTokens, cacheWriteTokens)
+    if (reasoningTokens) tokens(target, measures.reasoningTokens, reasoningTokens)
+    target.of(measures.inputSize, 'error.type', errorType).add(usage.inputTokens)
+    target.of(measures.outputSize, 'error.type', errorType).add(usage.outputTokens)
   }
 }
+
+const tokens = (target: SeriesGroup, measure: Metric, count: number): void =>
+  target.of(measure, 'gen_ai.token.modality', 'unknown').add(count)
 
 /** The conventions have one name for conversations, one for embeddings, and one for all else. */
 function durationOf(kind: ObservedRequest['kind'], operation: string): Metric {

@@ -172,12 +172,12 @@ class TracedAttempt implements AttemptFollower {
     )
   }
 
-  headers(): Record<string, string> {
+  headers(): Record<string, string> | undefined {
     const { api, outgoing } = this.#terms.tracing
     const { provider, connectionId } = this.#attempt
+    if (!outgoing.has(connectionId) && !outgoing.has(provider)) return undefined
     const carrier: Record<string, string> = {}
-    if (outgoing.has(connectionId) || outgoing.has(provider))
-      api.propagation.inject(api.trace.setSpan(this.#terms.context, this.#span), carrier, traceHeaders)
+    api.propagation.inject(api.trace.setSpan(this.#terms.context, this.#span), carrier, traceHeaders)
     return carrier
   }
 

@@ -96,7 +96,7 @@ export interface ObservedAttempt {
 /** Follows one attempt. */
 export interface AttemptFollower {
   /** Headers for the provider: the trace context. Those that no request can carry are left out. */
-  headers?(): Readonly<Record<string, string>>
+  headers?(): Readonly<Record<string, string>> | undefined
   /** The first content of its stream has come, `afterMs` after its start. */
   begun?(afterMs: number): void
   /** It has settled: after the last byte of its answer, or after its failure. Called once. */

@@ -306,8 +306,13 @@ export class RequestLog {
   }
 
   #record({ status, end, error, durationMs, spending }: RequestCourse) {
-    const { steps } = this
-    const attempts = steps.filter(isAttempt)
+    const attempts: AttemptRecord[] = []
+    const skipped: Array<Skip | LeftOutEntry> = []
+    for (const step of this.#steps) {
+      if (!step) continue
+      if ('outcome' in step) attempts.push(step)
+      else skipped.push(step)
+    }
     const warnings = this.#answer?.warnings() ?? []
     const record: RequestRecord = {
       id: this.id,
@@ -323,10 +328,14 @@ export class RequestLog {
     if (this.key) record.keyId = this.key.id
     if (this.key?.group) record.groupId = this.key.group.id
     if (this.#model !== undefined) record.model = this.#model
-    if (steps.length > attempts.length) record.skipped = steps.filter(isSkipped)
+    if (skipped.length > 0) record.skipped = skipped
     if (this.#stop) record.stopped = this.#stop
     if (warnings.length > 0) record.warnings = warnings
-    if (spending) Object.assign(record, spending)
+    if (spending) {
+      record.usage = spending.usage
+      record.costSource = spending.costSource
+      if (spending.costUsd !== undefined) record.costUsd = spending.costUsd
+    }
     return record
   }
 }
@@ -336,6 +345,3 @@ interface RequestCourse extends RequestEnding {
   durationMs: number
   spending: Spending | undefined
 }
-
-const isAttempt = (step: StepRecord): step is AttemptRecord => 'outcome' in step
-const isSkipped = (step: StepRecord): step is Skip | LeftOutEntry => 'skipped' in step

@@ -15,7 +15,17 @@ export const isKnownTarget = (
   (connection.providerSpecificData?.enabledModels?.includes(model) ?? false)
 
 /** Is the name a combo, an alias, or that of a known model? */
-export const isKnownName = (name: string, table: RouteTable): boolean =>
-  table.combos.has(name) ||
-  table.aliases.has(name) ||
-  (table.targetsOf(name) ?? []).some((target) => isKnownTarget(target, table))
+export function isKnownName(name: string, table: RouteTable): boolean {
+  const known = knownNames.get(table) ?? new Set<string>()
+  if (known.has(name)) return true
+  const isKnown =
+    table.combos.has(name) ||
+    table.aliases.has(name) ||
+    (table.targetsOf(name) ?? []).some((target) => isKnownTarget(target, table))
+  if (isKnown && known.size < MAX_NAMES) knownNames.set(table, known.add(name))
+  return isKnown
+}
+
+/** The known names that have been asked for: to find the targets of a name takes longer than all else that is measured of a request. */
+const knownNames = new WeakMap<RouteTable, Set<string>>()
+const MAX_NAMES = 2_000
