@@ -89,7 +89,8 @@ function withoutSecrets(api: Management<unknown>): Management<unknown> {
   const get = () => {
     throw gatewayError('FORBIDDEN', { message: 'This token may only look, and not at records as they are stored.' })
   }
-  return { ...api, keys, damagedRecords: { ...api.damagedRecords, get } }
+  const info = async () => ({ ...(await api.info()), mayWrite: false })
+  return { ...api, keys, info, damagedRecords: { ...api.damagedRecords, get } }
 }
 
 /** The routes of the management API, made from the table of its operations. `limits`: the limits of request bodies. */

@@ -28,6 +28,8 @@ export interface GatewayInfo {
     /** The paths of their pages, such as `/metrics`. */
     pages: string[]
   }
+  /** May who asks change anything? Not with `readToken`. */
+  mayWrite: boolean
   /** Must requests have a key? */
   requireApiKey: boolean
   counts: { keys: number; connections: number; combos: number }
@@ -80,6 +82,7 @@ export function createInfo({
         observers: own.observers,
         pages: [...own.pages],
       },
+      mayWrite: true,
       requireApiKey: settings.requireApiKey,
       counts: { keys: keys.length, connections: connections.length, combos: combos.length },
       inFlight: own.inFlight(),

@@ -17,7 +17,13 @@ export interface KeysQuery extends KeyView {
   after?: string
   /** Only keys that have this text in their name or their id, in upper or lower case. */
   q?: string
+  /** The id of a group: only its keys. */
+  group?: string
+  /** Only keys that may be used now, that are paused, or that have expired. */
+  state?: (typeof states)[number]
 }
+
+const states = ['active', 'paused', 'expired'] as const
 
 /** A key without its value. */
 export interface HintedKey extends Omit<ShownKey, 'key'> {
@@ -39,6 +45,8 @@ export const keyViews = {
     ),
     after: v.exactOptional(v.pipe(fields.text, v.regex(CURSOR, 'must be the "after" of a page'))),
     q: v.exactOptional(v.pipe(fields.text, v.maxLength(1_000, 'must not be longer than 1000 characters'))),
+    group: v.exactOptional(v.pipe(fields.text, v.maxLength(1_000, 'must not be longer than 1000 characters'))),
+    state: v.exactOptional(choiceOf(states)),
   }),
   get: closed({ values }),
 }
@@ -52,18 +60,21 @@ export function hinted({ key, ...others }: ShownKey): HintedKey {
 const BATCH = 1_000
 
 /** A page of the keys that are meant, and the `after` of the next one, if there is one. */
-export async function pageOfKeys<T extends { id: string; name: string }>(
+export async function pageOfKeys<T extends MeantKey>(
   entries: ReadonlyArray<StoredEntry<T>>,
-  { q = '', after, limit = Number.POSITIVE_INFINITY }: KeysQuery,
-  turnEnd: () => Promise<void>,
+  { q = '', after, limit = Number.POSITIVE_INFINITY, group, state }: KeysQuery,
+  { now, turnEnd }: { now: number; turnEnd: () => Promise<void> },
 ): Promise<{ page: StoredEntry<T>[]; after?: string }> {
   const wanted = q.toLowerCase()
+  const isMeant = (key: T) =>
+    (key.name.toLowerCase().includes(wanted) || key.id.toLowerCase().includes(wanted)) &&
+    (group === undefined || key.group === group) &&
+    (state === undefined || stateOf(key, now) === state)
   const page: StoredEntry<T>[] = []
   for (let at = after === undefined ? 0 : placeAfter(entries, after); at < entries.length; at++) {
     const entry = entries[at]
     if (!entry) break
-    const { id, name } = entry.record
-    if (name.toLowerCase().includes(wanted) || id.toLowerCase().includes(wanted)) {
+    if (isMeant(entry.record)) {
       const last = page.at(-1)
       if (last && page.length >= limit) return { page, after: `${last.order}:${last.record.id}` }
       page.push(entry)
@@ -71,6 +82,20 @@ export async function pageOfKeys<T extends { id: string; name: string }>(
     if (at % BATCH === BATCH - 1) await turnEnd()
   }
   return { page }
+}
+
+/** What of a key says whether it is meant. */
+interface MeantKey {
+  id: string
+  name: string
+  isActive?: boolean
+  expiresAt?: string
+  group?: string
+}
+
+function stateOf({ isActive, expiresAt }: MeantKey, now: number): KeysQuery['state'] {
+  if (isActive === false) return 'paused'
+  return expiresAt !== undefined && Date.parse(expiresAt) <= now ? 'expired' : 'active'
 }
 
 /** Where the keys after a page begin, also when its last one was deleted meanwhile. */

@@ -125,7 +125,7 @@ export function createKeyOperations(deps: {
   async function list(query: unknown = {}) {
     const { values, ...asked } = parseInput(keyInputs.list, query)
     const entries = [...(await store.keys.entries())] // changes are made to the list itself
-    const { page, ...next } = await pageOfKeys(entries, asked, turnEnd)
+    const { page, ...next } = await pageOfKeys(entries, asked, { now: clock.now(), turnEnd })
     const keys: (ShownKey | HintedKey)[] = []
     for (let at = 0; at < page.length; at += BATCH) {
       const batch = await Promise.all(page.slice(at, at + BATCH).map(({ id, record }) => shown({ digest: id, record })))

@@ -210,6 +210,7 @@ const info = v.object({
   features: v.object({ usage: flag, cloud: flag, dashboard: flag, observers: whole, pages: texts }),
   requireApiKey: flag,
   counts: v.object({ keys: whole, connections: whole, combos: whole }),
+  mayWrite: v.boolean(),
   inFlight: whole,
 })
 

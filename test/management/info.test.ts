@@ -23,6 +23,7 @@ test('the information names the version, the storage, the features and the recor
     startedAt,
     storage: { atomic: true, watches: true },
     features: { usage: true, cloud: false, dashboard: false, observers: 1, pages: ['/metrics'] },
+    mayWrite: true,
     requireApiKey: false,
     counts: { keys: 1, connections: 1, combos: 0 },
     inFlight: 0,

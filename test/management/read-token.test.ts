@@ -22,7 +22,9 @@ test('the read token opens every GET, and nothing else', async () => {
     ['OPTIONS', '/api/keys'],
   ] as const)
     assert.is((await send(method, path, { headers: looking })).status, 403, `${method} ${path}`)
-  assert.is((await send('GET', '/api/info', { headers: looking })).status, 200)
+  const seen = await send('GET', '/api/info', { headers: looking })
+  assert.is(seen.status, 200)
+  assert.match(JSON.stringify(seen), '"mayWrite":false')
   assert.is((await call('GET', '/api/info')).status, 200)
   assert.is((await send('GET', '/api/info', { headers: { authorization: 'Bearer other' } })).status, 401)
   assert.is((await send('GET', '/api/info')).status, 401)

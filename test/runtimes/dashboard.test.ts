@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { attackersWriteText } from './browser/dashboard/attacks.ts'
+import { keysAreFound } from './browser/dashboard/keys.ts'
 import { everybodyCanUseIt } from './browser/dashboard/looks.ts'
 import { worksAnywhere } from './browser/dashboard/places.ts'
 import { modelsAreAsked } from './browser/dashboard/playground.ts'
@@ -18,6 +19,7 @@ test.after(({ browser }) => browser?.close())
 
 operatorWorks(test)
 modelsAreAsked(test)
+keysAreFound(test)
 everybodyCanUseIt(test)
 attackersWriteText(test)
 worksAnywhere(test)

@@ -56,8 +56,73 @@ function textsAt(value: unknown, [name, ...rest]: readonly string[]): string[] {
 export const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 
-/** The same request as a command, to be sent with a key. */
-export function curlOf(url: string, { path, body }: { path: string; body: object }): string {
-  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-  return `curl -N ${quoted(url + path)} \\\n  -H "authorization: Bearer $SIGNALBOX_KEY" \\\n  -H 'content-type: application/json' \\\n  -d ${quoted(JSON.stringify(body))}`
+/** A request as code is made of it, of a client that has a key in the variable `SIGNALBOX_KEY`. */
+interface CodeFacts {
+  /** Of the gateway, without a trailing slash. */
+  url: string
+  format: FormatName
+  model: string
+  body: object
 }
+
+/** The same request by other means; absent where there is no such client for the format. */
+export const codes: ReadonlyArray<{ name: string; code: (facts: CodeFacts) => string | undefined }> = [
+  {
+    name: 'curl',
+    code({ url, format, model, body }) {
+      const { path, body: whole } = requestFor(format, model, body)
+      const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+      return `curl -N ${quoted(url + path)} \\\n  -H "authorization: Bearer $SIGNALBOX_KEY" \\\n  -H 'content-type: application/json' \\\n  -d ${quoted(JSON.stringify(whole))}`
+    },
+  },
+  {
+    name: 'SDK',
+    code({ url, format, model, body }) {
+      const client = CLIENTS[format]
+      if (!client) return undefined
+      const [[sdk, from, options], call] = client
+      const given = format === 'gemini' ? geminiInput(body) : body
+      const isStream = format === 'gemini' || memberOf(body, 'stream') === true
+      return `import ${sdk} from '${from}'\n\nconst client = new ${sdk.replace(/\W/g, '')}(${options(url)})\nconst answer = await client.${call}(${inCode({ model, ...given })})\n${isStream ? 'for await (const event of answer) console.log(event)' : 'console.log(answer)'}`
+    },
+  },
+  {
+    name: 'AI SDK',
+    code: ({ url, format, model, body }) =>
+      format === 'chat'
+        ? `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'\nimport { streamText } from 'ai'\n\nconst signalbox = createOpenAICompatible({ name: 'signalbox', baseURL: '${url}/v1', apiKey: process.env.SIGNALBOX_KEY })\nconst { textStream } = streamText({\n  model: signalbox(${inCode(model)}),\n  messages: ${inCode(memberOf(body, 'messages')).replaceAll('\n', '\n  ')},\n})\nfor await (const text of textStream) console.log(text)`
+        : undefined,
+  },
+]
+
+/** The class of an SDK, its package, and the options of its client. */
+type Sdk = readonly [name: string, from: string, options: (url: string) => string]
+
+const openai: Sdk = ['OpenAI', 'openai', (url) => `{ baseURL: '${url}/v1', apiKey: process.env.SIGNALBOX_KEY }`]
+const anthropic: Sdk = [
+  'Anthropic',
+  '@anthropic-ai/sdk',
+  (url) => `{ baseURL: '${url}', apiKey: process.env.SIGNALBOX_KEY }`,
+]
+const google: Sdk = [
+  '{ GoogleGenAI }',
+  '@google/genai',
+  (url) => `{ apiKey: process.env.SIGNALBOX_KEY, httpOptions: { baseUrl: '${url}' } }`,
+]
+
+const CLIENTS: Partial<Record<FormatName, readonly [sdk: Sdk, call: string]>> = {
+  chat: [openai, 'chat.completions.create'],
+  responses: [openai, 'responses.create'],
+  embeddings: [openai, 'embeddings.create'],
+  messages: [anthropic, 'messages.create'],
+  gemini: [google, 'models.generateContentStream'],
+}
+
+/** As Google's SDK takes it: the settings of generation are members of `config`, beside the rest. */
+function geminiInput({ contents, generationConfig, ...others }: { contents?: unknown; generationConfig?: object }) {
+  const config = { ...generationConfig, ...others }
+  return { contents, ...(Object.keys(config).length > 0 && { config }) }
+}
+
+/** A value as JavaScript. */
+const inCode = (value: unknown) => JSON.stringify(value, null, 2) ?? 'undefined'

@@ -16,6 +16,9 @@ export type Access = { state: 'unknown' } | { state: 'open' } | { state: 'closed
 
 export const access = signal<Access>({ state: 'unknown' })
 
+/** Is there something that this visitor may change? With a token that may only look there is not. */
+export const mayWrite = signal(true)
+
 /** Is the gateway answering? With the time since which it is not. */
 export const lostAt = signal<number | undefined>(undefined)
 
@@ -62,7 +65,7 @@ export const hasToken = computed(() => token.value !== '')
 /** Asks whether this visitor may call the API. */
 export async function checkAccess(): Promise<void> {
   try {
-    await api.value.settings.get()
+    mayWrite.value = (await api.value.info()).mayWrite
     access.value = { state: 'open' }
   } catch (error) {
     if (isDenied(error)) signOut(token.value === '' ? '' : messageOf(error))

@@ -182,6 +182,8 @@ export const queryWords: Readonly<Record<string, string>> = {
   before: 'The `before` of the page before.',
   after: 'The `after` of the page before.',
   q: 'Only keys that have this text in their name or their id, in upper or lower case.',
+  group: 'The id of a group: only its keys.',
+  state: 'Only keys that may be used now, that are paused, or that have expired.',
   values: '`none`: each key has a `hint` in place of its value.',
   format: 'What the answer is sent as; default: by `Accept`, otherwise `json`.',
 }

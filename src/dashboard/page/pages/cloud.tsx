@@ -94,10 +94,10 @@ function Actions({ cloud: { cloudEnabled, cloudUrl }, onDone }: { cloud: CloudSt
       <p role="status">{isBusy.value ? common.common.loading : said.value}</p>
       {cloudEnabled ? (
         <p class="actions">
-          <Button disabled={disabled} onClick={() => run(() => cloud.sync())}>
+          <Button writes disabled={disabled} onClick={() => run(() => cloud.sync())}>
             {texts.sync}
           </Button>
-          <Button disabled={disabled} onClick={() => run(() => cloud.check())}>
+          <Button writes disabled={disabled} onClick={() => run(() => cloud.check())}>
             {texts.check}
           </Button>
           <Button kind="danger" disabled={disabled} onClick={() => run(() => cloud.disable())}>
@@ -126,7 +126,7 @@ function Actions({ cloud: { cloudEnabled, cloudUrl }, onDone }: { cloud: CloudSt
             onInput={(value) => (enrolment.value = value)}
           />
           <div class="field">
-            <Button kind="primary" type="submit" disabled={disabled}>
+            <Button writes kind="primary" type="submit" disabled={disabled}>
               {texts.enable}
             </Button>
           </div>

@@ -27,7 +27,7 @@ export default function Combos() {
     <>
       <div class="tools">
         <span class="grow" />
-        <Button kind="primary" onClick={() => (open.value = { dialog: 'new' })}>
+        <Button writes kind="primary" onClick={() => (open.value = { dialog: 'new' })}>
           {texts.new}
         </Button>
       </div>
@@ -89,7 +89,7 @@ const comboColumns = (open: (opened: Open) => void): Column<ShownCombo>[] => [
     name: texts.columns.actions,
     cell: (combo) => (
       <div class="actions">
-        <Button of={combo.name} onClick={() => open({ dialog: 'edit', combo })}>
+        <Button writes of={combo.name} onClick={() => open({ dialog: 'edit', combo })}>
           {common.common.edit}
         </Button>
         <Button kind="danger" of={combo.name} onClick={() => open({ dialog: 'remove', combo })}>
@@ -151,7 +151,7 @@ function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: (
         <TextField label={texts.alias.name} required value={alias.value} onInput={(value) => (alias.value = value)} />
         <TextField label={texts.alias.model} required value={model.value} onInput={(value) => (model.value = value)} />
         <div class="field">
-          <Button type="submit" disabled={isBusy.value}>
+          <Button writes type="submit" disabled={isBusy.value}>
             {texts.alias.add}
           </Button>
         </div>

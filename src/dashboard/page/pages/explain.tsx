@@ -52,7 +52,7 @@ export function Explain() {
             />
           )}
         </Field>
-        <Button type="submit" disabled={isBusy.value}>
+        <Button writes type="submit" disabled={isBusy.value}>
           {texts.explain.button}
         </Button>
       </form>

@@ -1,6 +1,6 @@
 import { useAction, useLoaded, useSignal } from '../data.ts'
 import { limitTexts } from '../limits.ts'
-import { route, setQuery } from '../route.ts'
+import { linkTo, route, setQuery } from '../route.ts'
 import { api } from '../session.ts'
 import { texts as common } from '../texts/frame.ts'
 import { texts } from '../texts/keys.ts'
@@ -41,27 +41,35 @@ export default function Keys() {
 
   return (
     <Await of={state.value} onRetry={reload}>
-      {({ keys, groups }) => (
+      {({ keys, after, groups }) => (
         <>
           <Filters groups={groups} onNew={() => (open.value = { dialog: 'new-key' })} />
           {change.error.value !== undefined && <Problem>{change.error.value}</Problem>}
           <Table
             caption={common.pages.keys}
             columns={keyColumns(groups, { open: (dialog) => (open.value = dialog), run: change.run })}
-            rows={filtered(keys)}
+            rows={keys}
             keyOf={({ id }) => id}
-            empty={keys.length === 0 ? texts.empty : common.common.nothing}
+            empty={route.value.query.size === 0 ? texts.empty : common.common.nothing}
           />
+          <p class="actions">
+            {route.value.query.get('after') && (
+              <Button onClick={() => setQuery({ after: '' })}>{common.common.first}</Button>
+            )}
+            {after !== '' && <Button onClick={() => setQuery({ after })}>{common.common.next}</Button>}
+          </p>
           <section aria-labelledby="groups">
             <div class="tools">
               <h2 id="groups" class="grow">
                 {texts.groups}
               </h2>
-              <Button onClick={() => (open.value = { dialog: 'new-group' })}>{texts.newGroup}</Button>
+              <Button writes onClick={() => (open.value = { dialog: 'new-group' })}>
+                {texts.newGroup}
+              </Button>
             </div>
             <Table
               caption={texts.groups}
-              columns={groupColumns(keys, { open: (dialog) => (open.value = dialog), run: change.run })}
+              columns={groupColumns({ open: (dialog) => (open.value = dialog), run: change.run })}
               rows={groups}
               keyOf={({ id }) => id}
               empty={texts.noGroups}
@@ -85,46 +93,46 @@ export default function Keys() {
   )
 }
 
-async function load(): Promise<{ keys: PlainKey[]; groups: Group[] }> {
-  const [{ keys }, { groups }] = await Promise.all([api.value.keys.list({ values: 'none' }), api.value.groups.list()])
-  return { keys, groups }
+/** The most keys that are shown at once; the gateway searches. */
+const PAGE = 50
+
+async function load() {
+  const { query } = route.value
+  const filter = Object.fromEntries(
+    ['q', 'group', 'state', 'after'].flatMap((name) => [[name, query.get(name) || undefined]]),
+  )
+  const [{ keys, after = '' }, { groups }] = await Promise.all([
+    api.value.keys.list({ ...filter, values: 'none', limit: PAGE }),
+    api.value.groups.list(),
+  ])
+  return { keys, after, groups }
 }
+
+/** Another filter begins with its first page. */
+const filterBy = (change: Record<string, string>) => setQuery({ after: '', ...change })
 
 function Filters({ groups, onNew }: { groups: readonly Group[]; onNew: () => void }) {
   const { query } = route.value
   return (
     <div class="tools">
-      <TextField label={texts.search} type="search" value={query.get('q') ?? ''} onInput={(q) => setQuery({ q })} />
+      <TextField label={texts.search} type="search" value={query.get('q') ?? ''} onInput={(q) => filterBy({ q })} />
       <SelectField
         label={texts.columns.group}
         value={query.get('group') ?? ''}
         options={[['', texts.allGroups], ...groups.map(({ id, name }) => [id, name] as const)]}
-        onChange={(group) => setQuery({ group })}
+        onChange={(group) => filterBy({ group })}
       />
       <SelectField
         label={texts.columns.state}
         value={query.get('state') ?? ''}
-        options={[['', texts.allStates], ...Object.entries(texts.states)]}
-        onChange={(state) => setQuery({ state })}
+        options={[['', texts.allStates], ...Object.entries(texts.states).slice(0, 3)]}
+        onChange={(state) => filterBy({ state })}
       />
       <span class="grow" />
-      <Button kind="primary" onClick={onNew}>
+      <Button writes kind="primary" onClick={onNew}>
         {texts.new}
       </Button>
     </div>
-  )
-}
-
-function filtered(keys: readonly PlainKey[]): PlainKey[] {
-  const { query } = route.value
-  const q = (query.get('q') ?? '').toLowerCase()
-  const group = query.get('group')
-  const wanted = query.get('state')
-  return keys.filter(
-    (key) =>
-      (key.name.toLowerCase().includes(q) || key.id.includes(q)) &&
-      (!group || key.group === group) &&
-      (!wanted || stateOf(key) === wanted),
   )
 }
 
@@ -146,14 +154,13 @@ function keyColumns(groups: readonly Group[], { open, run }: RowTerms): Column<P
   return [
     {
       name: texts.columns.name,
-      by: ({ name }) => name,
       cell: ({ name, id }) => (
         <span title={id}>
           <Text of={name} />
         </span>
       ),
     },
-    { name: texts.columns.group, by: groupName, cell: (key) => <Text of={groupName(key)} /> },
+    { name: texts.columns.group, cell: (key) => <Text of={groupName(key)} /> },
     {
       name: texts.columns.state,
       cell: (key) => (
@@ -166,10 +173,9 @@ function keyColumns(groups: readonly Group[], { open, run }: RowTerms): Column<P
     { name: texts.columns.limits, cell: ({ limits }) => limitTexts(limits).join(', ') || texts.unlimited },
     {
       name: texts.columns.expires,
-      by: ({ expiresAt = '9' }) => expiresAt,
       cell: ({ expiresAt }) => (expiresAt === undefined ? common.common.never : <Time at={expiresAt} />),
     },
-    { name: texts.columns.created, by: ({ createdAt }) => createdAt, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { name: texts.columns.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       name: texts.columns.actions,
       cell: (key) => (
@@ -177,13 +183,14 @@ function keyColumns(groups: readonly Group[], { open, run }: RowTerms): Column<P
           <Button of={key.name} onClick={() => open({ dialog: 'limits', key })}>
             {texts.details}
           </Button>
-          <Button of={key.name} onClick={() => open({ dialog: 'edit-key', key })}>
+          <Button writes of={key.name} onClick={() => open({ dialog: 'edit-key', key })}>
             {common.common.edit}
           </Button>
-          <Button of={key.name} onClick={() => open({ dialog: 'rotate', key })}>
+          <Button writes of={key.name} onClick={() => open({ dialog: 'rotate', key })}>
             {texts.rotate}
           </Button>
           <Button
+            writes
             of={key.name}
             onClick={() => run(() => api.value.keys.update(key.id, { isActive: key.isActive === false }))}
           >
@@ -198,8 +205,7 @@ function keyColumns(groups: readonly Group[], { open, run }: RowTerms): Column<P
   ]
 }
 
-function groupColumns(keys: readonly PlainKey[], { open, run }: RowTerms): Column<Group>[] {
-  const count = ({ id }: Group) => keys.filter(({ group }) => group === id).length
+function groupColumns({ open, run }: RowTerms): Column<Group>[] {
   return [
     {
       name: texts.columns.name,
@@ -210,7 +216,7 @@ function groupColumns(keys: readonly PlainKey[], { open, run }: RowTerms): Colum
         </span>
       ),
     },
-    { name: texts.columns.keys, isNumber: true, by: count, cell: count },
+    { name: texts.columns.keys, cell: ({ id }) => <a href={linkTo('keys', '', { group: id })}>{texts.ofGroup}</a> },
     {
       name: texts.columns.state,
       cell: ({ isActive }) => (
@@ -228,10 +234,11 @@ function groupColumns(keys: readonly PlainKey[], { open, run }: RowTerms): Colum
           <Button of={group.name} onClick={() => open({ dialog: 'group-limits', group })}>
             {texts.details}
           </Button>
-          <Button of={group.name} onClick={() => open({ dialog: 'edit-group', group })}>
+          <Button writes of={group.name} onClick={() => open({ dialog: 'edit-group', group })}>
             {common.common.edit}
           </Button>
           <Button
+            writes
             of={group.name}
             onClick={() => run(() => api.value.groups.update(group.id, { isActive: group.isActive === false }))}
           >

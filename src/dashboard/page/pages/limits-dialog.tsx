@@ -35,10 +35,10 @@ export function LimitsDialog({ of, id, name, onClose }: LimitsDialogProps) {
                 {limits.some(({ unsettled }) => unsettled > 0) && (
                   <>
                     <p class="hint">{texts.used.unsettledHint}</p>
-                    <Button onClick={() => change.run(() => operations().settle(id, { as: 'spent' }))}>
+                    <Button writes onClick={() => change.run(() => operations().settle(id, { as: 'spent' }))}>
                       {texts.used.settle}
                     </Button>
-                    <Button onClick={() => change.run(() => operations().settle(id, { as: 'unspent' }))}>
+                    <Button writes onClick={() => change.run(() => operations().settle(id, { as: 'unspent' }))}>
                       {texts.used.free}
                     </Button>
                   </>

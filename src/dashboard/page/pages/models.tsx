@@ -126,7 +126,7 @@ function CustomModels({ custom, onChange }: { custom: readonly Custom[]; onChang
         <NumberField label={texts.form.input} value={input.value} onInput={(value) => (input.value = value)} />
         <NumberField label={texts.form.output} value={output.value} onInput={(value) => (output.value = value)} />
         <div class="field">
-          <Button type="submit" disabled={isBusy.value}>
+          <Button writes type="submit" disabled={isBusy.value}>
             {texts.form.add}
           </Button>
         </div>

@@ -40,7 +40,7 @@ async function load() {
       usage.requests({ limit: 100 }),
       health.list(),
       connections.list(),
-      keys.list({ values: 'none' }),
+      keys.list({ values: 'none', limit: 1 }),
       settings.get(),
       cloud.get(),
     ])

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { useLoaded, useSignal } from '../data.ts'
 import { duration, escaped, money } from '../format.ts'
-import { curlOf, type FormatName, formats, memberOf, requestFor, saidIn } from '../playground-formats.ts'
+import { codes, type FormatName, formats, memberOf, requestFor, saidIn } from '../playground-formats.ts'
 import { linkTo } from '../route.ts'
 import { addressOf, api, credentials, gatewayUrl, messageOf, watchedFetch } from '../session.ts'
 import { texts } from '../texts/playground.ts'
@@ -108,15 +108,33 @@ export default function Playground() {
           )}
         </Field>
         <div class="tools">
-          <Button kind="primary" type="submit" disabled={isUnderWay}>
+          <Button writes kind="primary" type="submit" disabled={isUnderWay}>
             {texts.ask}
           </Button>
           <Button disabled={!isUnderWay} onClick={() => asking.current?.abort()}>
             {texts.stop}
           </Button>
-          <CopyButton label={texts.curl} text={curlOf(gatewayUrl, request() ?? { path: '', body: {} })} />
         </div>
       </form>
+      <details>
+        <summary>{texts.code}</summary>
+        {codes.map(({ name, code }) => {
+          const text = code({
+            url: gatewayUrl,
+            format: format.value,
+            model: model.value.trim(),
+            body: parsed(body.value) ?? {},
+          })
+          return (
+            text !== undefined && (
+              <div key={name} class="row">
+                <pre class="grow">{text}</pre>
+                <CopyButton label={texts.copyCode(name)} text={text} />
+              </div>
+            )
+          )
+        })}
+      </details>
       {state.value.error !== undefined && <Problem>{state.value.error}</Problem>}
       {course.value && <Answer course={course.value} />}
     </>

@@ -133,7 +133,7 @@ function SettingsForm({ settings, onSaved }: { settings: Settings; onSaved: () =
       </div>
       {error.value !== undefined && <Problem>{error.value}</Problem>}
       <p class="actions">
-        <Button kind="primary" type="submit" disabled={isBusy.value}>
+        <Button writes kind="primary" type="submit" disabled={isBusy.value}>
           {common.common.save}
         </Button>
         <span role="status">{isSaved.value && texts.saved}</span>

@@ -29,7 +29,7 @@ export default function Targets() {
     <>
       <div class="tools">
         <span class="grow" />
-        <Button kind="primary" onClick={() => (edited.value = 'new')}>
+        <Button writes kind="primary" onClick={() => (edited.value = 'new')}>
           {texts.add}
         </Button>
       </div>
@@ -170,24 +170,25 @@ function connectionColumns({ health, targets, edited, removed, tested, run }: Ro
         const { id, name, isActive = true, draining = false } = connection
         return (
           <div class="actions">
-            <Button of={name} onClick={() => (edited.value = connection)}>
+            <Button writes of={name} onClick={() => (edited.value = connection)}>
               {common.common.edit}
             </Button>
             <Button
+              writes
               of={name}
               disabled={tested.value?.result === 'waiting'}
               onClick={() => run(() => test(connection, tested))}
             >
               {texts.test}
             </Button>
-            <Button of={name} onClick={() => run(() => connections.update(id, { draining: !draining }))}>
+            <Button writes of={name} onClick={() => run(() => connections.update(id, { draining: !draining }))}>
               {draining ? texts.undrain : texts.drain}
             </Button>
-            <Button of={name} onClick={() => run(() => connections.update(id, { isActive: !isActive }))}>
+            <Button writes of={name} onClick={() => run(() => connections.update(id, { isActive: !isActive }))}>
               {isActive ? texts.pause : texts.resume}
             </Button>
             {health.some(({ connectionId }) => connectionId === id) && (
-              <Button of={name} onClick={() => run(() => healthApi.reset(id))}>
+              <Button writes of={name} onClick={() => run(() => healthApi.reset(id))}>
                 {texts.reset}
               </Button>
             )}

@@ -72,7 +72,7 @@ async function load() {
     summary({ ...period, by }),
     summary({ ...period, by: [by, unit] }),
     summary({ ...filter, from: new Date(from.getTime() - days * DAY).toISOString(), to: from.toISOString(), by }),
-    api.value.keys.list({ values: 'none' }),
+    api.value.keys.list({ values: 'none', limit: 1_000 }),
     api.value.groups.list(),
   ])
   const names: Names = new Map([...keys, ...groups].map(({ id, name }) => [id, name]))

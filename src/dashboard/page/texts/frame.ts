@@ -19,6 +19,7 @@ export const texts = {
     cloud: 'Cloud',
     settings: 'Settings',
   },
+  mayLook: 'Your token may only look.',
   unknownPage: 'There is no such page.',
   signIn: {
     title: 'Sign in',
@@ -49,6 +50,9 @@ export const texts = {
     remove: (what: string) => `Remove ${what}`,
     copy: 'Copy',
     copied: 'Copied',
+    selected: 'This page may not copy: press Ctrl+C or ⌘C',
+    next: 'Next page',
+    first: 'First page',
     none: 'none',
     never: 'never',
     all: 'all',

@@ -24,6 +24,7 @@ export const texts = {
   resume: 'Resume',
   rotate: 'Rotate',
   details: 'Limits',
+  ofGroup: 'its keys',
   everything: 'everything',
   unlimited: 'no limit',
   limit: (amount: string, unit: string, window: string) => `${amount} ${unit} ${window}`,

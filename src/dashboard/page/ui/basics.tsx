@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { type Loaded, useSignal } from '../data.ts'
 import { escaped, exactTime, relativeTime, shown } from '../format.ts'
+import { mayWrite } from '../session.ts'
 import { texts } from '../texts/frame.ts'
 
 type ButtonProps = {
@@ -9,19 +10,32 @@ type ButtonProps = {
   kind?: 'primary' | 'danger' | 'quiet'
   type?: 'button' | 'submit'
   disabled?: boolean
+  /** Does it change something? Who may only look cannot press it. */
+  writes?: boolean
   label?: string
   /** What it is about, where several have the same text. */
   of?: string
   children: ComponentChildren
 }
 
-export function Button({ onClick, kind, type = 'button', disabled = false, of, label, children }: ButtonProps) {
+export function Button({
+  onClick,
+  kind,
+  type = 'button',
+  disabled = false,
+  writes = kind === 'danger',
+  of,
+  label,
+  children,
+}: ButtonProps) {
+  const isClosed = writes && !mayWrite.value
   const named = of === undefined ? label : `${String(children)}: ${of}`
   return (
     <button
       type={type}
       class={kind}
-      disabled={disabled}
+      disabled={disabled || isClosed}
+      title={isClosed ? texts.mayLook : undefined}
       aria-label={named && shown(named)}
       onClick={() => void onClick?.()}
     >
@@ -226,19 +240,35 @@ export function Dialog({
   )
 }
 
-/** Copies a text, and says so. */
+/**
+ * Copies a text, and says so. Browsers let pages of plain http, but for those of this machine, copy nothing: there the text is shown, selected.
+ */
 export function CopyButton({ text, label = texts.common.copy }: { text: string; label?: string }) {
-  const isCopied = useSignal(false)
+  const said = useSignal(label)
+  const isShown = useSignal(false)
+  const field = useRef<HTMLTextAreaElement>(null)
   async function copy() {
-    await navigator.clipboard.writeText(text)
-    isCopied.value = true
-    setTimeout(() => {
-      isCopied.value = false
-    }, 2_000)
+    try {
+      await navigator.clipboard.writeText(text)
+      said.value = texts.common.copied
+      setTimeout(() => {
+        said.value = label
+      }, 2_000)
+    } catch {
+      isShown.value = true
+    }
   }
+  useEffect(() => field.current?.select(), [isShown.value, text])
   return (
-    <Button onClick={copy}>
-      <span aria-live="polite">{isCopied.value ? texts.common.copied : label}</span>
-    </Button>
+    <>
+      <Button onClick={copy}>
+        <span aria-live="polite">{said.value === texts.common.copied ? said.value : label}</span>
+      </Button>
+      {isShown.value && (
+        <Field label={texts.common.selected}>
+          {(ids) => <textarea {...ids} ref={field} class="mono" readOnly value={text} />}
+        </Field>
+      )}
+    </>
   )
 }

@@ -1,0 +1,112 @@
+import type { Browser } from 'playwright-core'
+import { assert, type Suite } from '../../../support/suite.ts'
+import { fill } from './fill.ts'
+import { serveDashboard } from './site.ts'
+import { goTo, settled, visit } from './visit.ts'
+
+/** So many keys by 100,000 are made where time is no matter. */
+const MANY = process.env.CI ? 100_000 : 1_000
+const READ_TOKEN = 'a-token-of-a-visitor-0123456789-abc'
+
+/** How the view of keys does with many of them, with few rights, and where a page may not copy. */
+export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
+  test('the gateway pages and searches keys, and no task of the page takes more than 50 ms', {
+    timeoutMs: 400_000,
+  }, async ({ browser }) => {
+    const served = await serveDashboard()
+    const group = await served.gateway.api.groups.create({ name: 'team' })
+    for (let at = 0; at < MANY; at += 100)
+      await Promise.all(
+        Array.from({ length: 100 }, (_, nth) =>
+          served.gateway.api.keys.create({
+            name: `key-${String(at + nth).padStart(6, '0')}`,
+            ...(at + nth === MANY - 1 && { group: group.id }),
+          }),
+        ),
+      )
+    const { page, faults, close } = await visit(browser as Browser, served.url, { path: '/admin/' })
+    await settled(page)
+    await page.evaluate(
+      "globalThis.long = []; setTimeout(() => new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' }), 1000)",
+    )
+    await page.waitForTimeout(1_100)
+    await goTo(page, '#/keys')
+    await page.getByRole('row', { name: /^key-000049 / }).waitFor()
+    const rows = () => page.locator('table').first().locator('tbody tr').count()
+    assert.is(await rows(), 50)
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByRole('row', { name: /^key-000050 / }).waitFor()
+    assert.is(await rows(), 50)
+    await page.getByLabel('Name or id').fill(String(MANY - 1).padStart(6, '0'))
+    await page.getByRole('row', { name: /^key-.*team/ }).waitFor()
+    assert.is(await rows(), 1, 'the search is of all keys, from the first page on')
+    await page.getByLabel('Name or id').fill('')
+    await page.getByRole('row', { name: /^key-000000 / }).waitFor()
+    await page.getByRole('link', { name: 'its keys' }).click()
+    await page.getByRole('row', { name: /^key-.*team/ }).waitFor()
+    const long: number[] = await page.evaluate('long')
+    console.log(`  ${MANY} keys: the longest task of the page took ${Math.max(0, ...long)} ms`)
+    if (process.env.CI) assert.ok(Math.max(0, ...long) <= 50, `tasks of ${long} ms`)
+    assert.equal(faults, [])
+    await close()
+    await served.close()
+  })
+
+  test('who may only look sees no button that works, but for what shows more', async ({ browser }) => {
+    const served = await serveDashboard({
+      management: { token: 'a-token-of-the-operator-0123456789', readToken: READ_TOKEN },
+    })
+    await fill(served)
+    const { page, faults, close } = await visit(browser as Browser, served.url, { token: READ_TOKEN })
+    for (const [link, ...open] of [
+      ['#/keys', 'Limits: bob', 'Limits: ci', 'Limits: old', 'Limits: team', 'Sign out'],
+      ['#/targets', 'Sign out'],
+      ['#/combos', 'Sign out'],
+      ['#/models', 'Sign out'],
+      ['#/settings', 'Add a limit', 'Sign out'],
+    ] as const) {
+      await goTo(page, link)
+      const working = await page
+        .locator('button:not(:disabled):not(.skip):not(.sort)')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? one.textContent ?? ''))
+      assert.equal(working.sort(), [...open].sort(), link)
+    }
+    assert.equal(faults, [])
+    await close()
+    await served.close()
+  })
+
+  test('a key used today is deleted by its name alone, and a page that may not copy selects the text', async ({
+    browser,
+  }) => {
+    const served = await serveDashboard()
+    await fill(served)
+    const { page, faults, close } = await visit(browser as Browser, served.url)
+    await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    await page.reload()
+    await goTo(page, '#/keys')
+    await page.getByRole('button', { name: 'New key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('plain')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('button', { name: 'Copy' }).first().click()
+    const shown = dialog.getByLabel(/may not copy/)
+    await shown.waitFor()
+    assert.match(await page.evaluate('document.getSelection().toString()'), /^sbx_/)
+    await dialog.getByRole('button', { name: 'Close' }).click()
+
+    await page.getByRole('button', { name: 'Delete: ci' }).click()
+    const remove = dialog.getByRole('button', { name: 'Delete' })
+    await remove.click()
+    await dialog.getByText('It was used today.').waitFor()
+    assert.ok(await remove.isDisabled())
+    await dialog.getByLabel('Name').fill('c')
+    assert.ok(await remove.isDisabled())
+    await dialog.getByLabel('Name').fill('ci')
+    await remove.click()
+    await page.getByRole('row', { name: /^ci / }).waitFor({ state: 'detached' })
+    assert.equal(faults, [])
+    await close()
+    await served.close()
+  })
+}
