@@ -26,6 +26,8 @@ export interface Failure {
   window?: number | undefined
   /** Has the provider no endpoint for what it was asked, be it of this model? */
   lacksEndpoint?: true
+  /** Is it that of a whole answer in which what was asked for is missing? */
+  isBare?: true
   /** Does the answer invite a retry of the same target? */
   isInviting?: boolean
   /** The network error's code, such as `ECONNREFUSED`. */
@@ -79,8 +81,25 @@ export const unreadableCredential: Failure = {
 /** The failure of an answer that cannot be used. */
 export const contentFailure = (message: string): Failure => ({ class: 'content', status: 502, message })
 
+/** The failure of a whole answer in which something is missing, in words. */
+export const bareAnswer = (lacking: string): Failure => ({
+  ...contentFailure(`The provider sent an answer without ${lacking}.`),
+  isBare: true,
+})
+
 /** The failure of an answer in which there is nothing. */
-export const emptyAnswer: Failure = contentFailure('The provider sent an empty answer.')
+export const emptyAnswer: Failure = { ...contentFailure('The provider sent an empty answer.'), isBare: true }
+
+/**
+ * May the provider have done the work, and charge for it? Not if no connection was made, it names the time for a retry, it refuses the request, or
+ * its answer is whole but for what was asked for.
+ */
+export function isAmbiguous({ class: failureClass, retryAfterMs, isCertain, isBare, code }: Failure): boolean {
+  if (isBare || retryAfterMs !== undefined || isCertain || code === 'UND_ERR_CONNECT_TIMEOUT') return false
+  return AMBIGUOUS.has(failureClass)
+}
+
+const AMBIGUOUS: ReadonlySet<FailureClass> = new Set(['server', 'network', 'timeout', 'content', 'internal'])
 
 /** The `UPSTREAM_INVALID` for an answer that is larger than what is kept of one. */
 export const answerTooLarge = (maxBytes: number): GatewayError =>

@@ -24,6 +24,8 @@ export interface Group {
   kind?: Kind | undefined
   /** Do the different models of a combo of embeddings make the same vectors? */
   sameVectors?: boolean | undefined
+  /** May another target be asked for what the one before may have done, and charge for? */
+  retryAmbiguous?: boolean | undefined
   /** The strategy among the connections of the providers it names; `undefined`: the provider's own. */
   connectionStrategy?: Strategy | undefined
   entries: readonly GroupEntry[]

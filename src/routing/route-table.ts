@@ -29,6 +29,7 @@ export const comboGroup = (combo: ComboRecord): Group => ({
   hedge: combo.hedge ?? false,
   kind: combo.kind ?? 'llm',
   sameVectors: combo.sameVectors,
+  retryAmbiguous: combo.retryAmbiguous,
   connectionStrategy: combo.connectionStrategy,
   rules: storedRules(combo),
   entries: combo.models.map((entry, index) =>

@@ -21,6 +21,7 @@ const combo = {
   connectionStrategy: 'random',
   hedge: true,
   sameVectors: true,
+  retryAmbiguous: true,
   ...rules,
 }
 const prices = {

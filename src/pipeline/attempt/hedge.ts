@@ -31,6 +31,7 @@ interface HedgeTerms {
  * no combo on the route hedges, or the target's speed is unknown.
  */
 export function hedgeOf({ call, context, client }: ModelRequest, route: Route, terms: HedgeTerms): Hedge | undefined {
+  if (call.endpoint.operation.isPaidOnAcceptance) return undefined // both would be charged for
   for (let step = route.via; step; step = step.before) {
     if (!step.group.hedge) continue
     const { targetStats, clock, hedgeBudget: budget } = context

@@ -1,4 +1,4 @@
-import { answerTooLarge, contentFailure, emptyAnswer, type Failure } from '../../codec/failure.ts'
+import { answerTooLarge, bareAnswer, emptyAnswer, type Failure } from '../../codec/failure.ts'
 import type { Committed, FailedResponse, ReceivedResponse, WholeResponse } from '../../codec/response.ts'
 import { endsTurn, hasText } from '../../formats/errors/empty.ts'
 import type { AnswerReader, EmbeddedError } from '../../formats/format.ts'
@@ -48,7 +48,7 @@ function objectOf(json: unknown, { arraysAs }: AnswerReader): JsonObject | undef
 /** The failure of a JSON object that is no answer. */
 function noAnswer(json: JsonObject, { needs }: AnswerReader): Failure {
   const lacking = needs?.(json)
-  return lacking === undefined ? emptyAnswer : contentFailure(`The provider sent an answer without ${lacking}.`)
+  return lacking === undefined ? emptyAnswer : bareAnswer(lacking)
 }
 
 /** Why a stream is not an answer. */

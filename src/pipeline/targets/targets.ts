@@ -1,4 +1,4 @@
-import { unreadableCredential } from '../../codec/failure.ts'
+import { isAmbiguous, unreadableCredential } from '../../codec/failure.ts'
 import { type GatewayError, isGatewayError } from '../../errors.ts'
 import type { GroupSelection } from '../../routing/chooser.ts'
 import type { Route } from '../../routing/group.ts'
@@ -94,8 +94,7 @@ export class Targets {
    */
   async next({ isHedge } = { isHedge: false }): Promise<Target | undefined> {
     const { failures, cooling } = this.#progress
-    const { operation } = this.#request.call.endpoint
-    if (this.#stop || this.#isOver || failures.some(({ failure }) => operation.endsAt(failure))) return undefined
+    if (this.#stop || this.#isOver || failures.some((failed) => this.#endsAt(failed))) return undefined
     this.#found ??= await routesFor(this.#request)
     const { routes } = this.#found
     if (this.#attempts >= this.#request.context.limits.maxAttempts)
@@ -103,6 +102,15 @@ export class Targets {
     const target = await this.#nextHealthy(routes)
     if (target || isHedge || (this.#attempts === 0 && cooling.length === 0)) return target
     return this.#lastResort()
+  }
+
+  /** Is no other target of use after this failure, or would it be paid for twice? */
+  #endsAt({ failure, route }: Failed): boolean {
+    const { operation } = this.#request.call.endpoint
+    if (operation.endsAt(failure)) return true
+    if (!operation.isPaidOnAcceptance || !isAmbiguous(failure)) return false
+    for (let step = route.via; step; step = step.before) if (step.group.retryAmbiguous) return false
+    return true
   }
 
   /** The target's format cannot carry the request: it is passed over. Throws the error if it says something else. */

@@ -81,6 +81,8 @@ export const comboApiWords: ApiWordsOf<typeof comboFields> = {
   connectionStrategy: 'The strategy among the connections of each provider.',
   sameVectors:
     'May a combo of kind `embedding` have different models, as their vectors are the same? Default `false`: it is refused.',
+  retryAmbiguous:
+    'May a combo of kind `image` ask another target after a failure that may be charged for, such as a time-out? Default `false`.',
   hedge: 'Is a second attempt started when the first takes unusually long? Default `false`.',
   ...rules,
   createdAt: '',

@@ -52,6 +52,8 @@ export const comboFields = {
   hedge: { shape: flag, isOptional: true, given: removable },
   /** May a combo of embeddings have different models, as their vectors are the same? Default false: it is refused. */
   sameVectors: { shape: flag, isOptional: true, given: removable },
+  /** May another picture be ordered when it is not known whether the provider before has made one, and charges for it? Default false. */
+  retryAmbiguous: { shape: flag, isOptional: true, given: removable },
   health: { shape: comboRuleShapes.health, isOptional: true, given: removable },
   /** Attempts for one request, all targets together; default 3. */
   maxAttempts: { shape: comboRuleShapes.maxAttempts, isOptional: true, given: removable },

@@ -150,6 +150,12 @@ export const comboCommandWords: CommandWordsOf<typeof comboFields> = {
       'no-same-vectors': { value: false, help: 'Refuses different models' },
     },
   },
+  retryAmbiguous: {
+    options: {
+      'retry-ambiguous': { value: true, help: 'Orders an image anew when the provider before may have made one' },
+      'no-retry-ambiguous': { value: false, help: 'Orders no image twice' },
+    },
+  },
   ...rules,
   createdAt: {},
   updatedAt: {},
