@@ -1,11 +1,12 @@
 import type { ItemMemory } from '../formats/canonical/item-memory.ts'
 import type { AnswerReader, Format, UpstreamFormat } from '../formats/format.ts'
 import type { Operation } from '../formats/operations.ts'
-import type { ByteStream, Exchange, UpstreamFetch } from '../lib/exchange.ts'
+import type { ByteStream, Exchange, UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
 import type { Scope } from '../lib/scope.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { Catalog, Clock } from '../types.ts'
+import type { TimeLimits } from '../upstream/provider-call.ts'
 import type { UpstreamRequest } from '../upstream/request.ts'
 import type { ModelCall } from './model-call.ts'
 import type { RelayedStream, StreamTerms } from './relay.ts'
@@ -26,6 +27,10 @@ export interface Codec {
    * order.
    */
   others?: readonly CodecPart[]
+  /** Do the calls that were answered count, if others of a divided request fail? Default: all fail. */
+  isPartial?: boolean
+  /** Makes the answer of a response: the result of its job, with what it names by address. Never rejects. Absent: it is that. */
+  complete?(response: WholeResponse, terms: CompletionTerms): Promise<WholeResponse | FailedResponse>
   /** Does the client get the provider's bytes and headers unchanged? */
   isPassThrough: boolean
   /** Is the response for the client? Otherwise the client's own request needs it first: it is asked for whole, and `followUp` takes it. */
@@ -50,7 +55,16 @@ export interface Codec {
 }
 
 /** One of the calls that a divided request is made of. */
-export interface CodecPart extends Pick<Codec, 'request' | 'answers'> {}
+export interface CodecPart extends Pick<Codec, 'request' | 'answers' | 'complete'> {}
+
+/** What is known when a response has come. */
+export interface CompletionTerms {
+  /** The call that it answers. */
+  call: UpstreamCall
+  /** For how long it is waited for. */
+  scope: Scope
+  limits: TimeLimits & { maxImageBytes: number; maxAnswerBytes: number }
+}
 
 /** The parts of a request that say what it asks for. */
 export interface AskedRequest {

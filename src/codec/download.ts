@@ -14,6 +14,8 @@ export interface DownloadTerms {
   scope: Scope
   /** In bytes, of all downloads of a request together; each takes its own from it. */
   allowance: { left: number }
+  /** In bytes, of one; default 20 MiB. */
+  maxBytes?: number
 }
 
 /** Either the bytes, with the media type that was declared, in lower case and possibly empty; or why there are none. */
@@ -23,7 +25,10 @@ export type Download = { bytes: Uint8Array; mediaType: string; problem?: undefin
  * Fetches a medium, without any header of the client. A `problem` says nothing of the answer but its status. Rejects only with the reason
  * why the client no longer waits.
  */
-export async function download(url: URL, { fetch, clock, scope, allowance }: DownloadTerms): Promise<Download> {
+export async function download(
+  url: URL,
+  { fetch, clock, scope, allowance, maxBytes = MAX_BYTES }: DownloadTerms,
+): Promise<Download> {
   let call: ProviderCall | undefined
   let stopped: { reason: unknown } | undefined
   const cancelDeadline = startDeadline(clock, TIMEOUT_MS, () => stop(TOO_SLOW))
@@ -42,7 +47,7 @@ export async function download(url: URL, { fetch, clock, scope, allowance }: Dow
       if (stopped) throw stopped.reason
       call = new ProviderCall({ clock, limits: NO_LIMITS })
       const answer = await call.open({ url: at.href, method: 'GET', headers: HEADERS }, fetch)
-      if (!REDIRECTS.has(answer.status)) return read(answer, allowance)
+      if (!REDIRECTS.has(answer.status)) return read(answer, { allowance, maxBytes })
       call.cancel(DONE)
       const location = answer.header('location')
       if (!location || !URL.canParse(location, at.href)) break
@@ -67,13 +72,16 @@ export async function download(url: URL, { fetch, clock, scope, allowance }: Dow
 }
 
 /** A redirect that the platform hides has the status 0. */
-async function read(answer: UpstreamAnswer, allowance: { left: number }): Promise<Download> {
+async function read(
+  answer: UpstreamAnswer,
+  { allowance, maxBytes }: { allowance: { left: number }; maxBytes: number },
+): Promise<Download> {
   const { status, body } = answer
   if (status !== 200) return { problem: status === 0 ? 'it redirects' : `the answer has the status ${status}` }
   const [essence = ''] = (answer.header('content-type') ?? '').split(';')
   const mediaType = essence.trim().toLowerCase()
   if (!POSSIBLE.test(mediaType)) return { problem: 'it is of another media type' }
-  let problem = excess(Number(answer.header('content-length') ?? 0), allowance.left)
+  let problem = excess(Number(answer.header('content-length') ?? 0), allowance.left, maxBytes)
   const parts: Uint8Array[] = []
   let size = 0
   while (!problem) {
@@ -81,14 +89,14 @@ async function read(answer: UpstreamAnswer, allowance: { left: number }): Promis
     if (!chunk) return { bytes: concatBytes(parts), mediaType }
     parts.push(chunk)
     size += chunk.length
-    problem = excess(size, allowance.left + size - chunk.length)
+    problem = excess(size, allowance.left + size - chunk.length, maxBytes)
     allowance.left -= chunk.length
   }
   return { problem }
 }
 
-function excess(size: number, allowed: number): string | undefined {
-  if (size > MAX_BYTES) return `it is larger than ${MAX_BYTES / MIB} MiB`
+function excess(size: number, allowed: number, maxBytes: number): string | undefined {
+  if (size > maxBytes) return `it is larger than ${maxBytes / MIB} MiB`
   return size > allowed ? `all together are larger than ${MAX_BYTES_TOGETHER / MIB} MiB` : undefined
 }
 

@@ -3,13 +3,14 @@ import { hasForms } from '../kinds/endpoint.ts'
 import type { Carried, CarriedPart } from '../kinds/forms.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { newId } from '../lib/new-id.ts'
+import { once } from '../lib/promises.ts'
 import { withoutTrailing } from '../lib/urls.ts'
 import { definitionOf } from '../providers/names.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { Catalog } from '../types.ts'
 import { requestHeaders, translatedHeaders } from '../upstream/headers.ts'
 import type { UpstreamRequest } from '../upstream/request.ts'
-import type { AskedRequest, Codec, CodecPart } from './codec.ts'
+import type { AskedRequest, Codec, CodecContext, CodecPart } from './codec.ts'
 import { bytesFraming, KindRelay } from './kind-relay.ts'
 import { isStrict } from './losses.ts'
 import { bodyFor } from './model-call.ts'
@@ -42,7 +43,7 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
   const headers = isPassThrough
     ? requestHeaders(request.exchange, format.defaultHeaders)
     : translatedHeaders(request.exchange, {})
-  const [first, ...others] = carried.parts.map((part) => codecPart(part, headers, address))
+  const [first, ...others] = carried.parts.map((part) => codecPart(part, headers, { address, context }))
   if (!first) throw new TypeError('A request is carried by no call.')
   return {
     format: stream?.of === 'bytes' ? { ...format, framing: bytesFraming } : format,
@@ -50,7 +51,7 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
     ...(stream && { streams: true }),
     replyType: ({ kind, head }) => replyType(head.header('content-type'), kind === 'whole'),
     ...first,
-    ...(others.length > 0 && { others }),
+    ...(others.length > 0 && { others, isPartial: carried.isPartial }),
     isPassThrough,
     isForClient: true,
     warnings: losses,
@@ -72,6 +73,9 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
     },
   }
 }
+
+/** Only images need it. */
+const loadCompletion = once(() => import('./complete-answer.ts'))
 
 const unchanged: Codec['readFailure'] = (failed) => failed
 
@@ -101,15 +105,19 @@ function addressOf(
 }
 
 function codecPart(
-  { request, answers }: CarriedPart,
+  { request, answers, completed }: CarriedPart,
   headers: Readonly<Record<string, string>>,
-  address: FormAddress,
+  { address, context }: { address: FormAddress; context: CodecContext },
 ): CodecPart {
   const { path, query = {}, method, headers: own, body, service } = request
   const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
   const asked = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
   return {
     answers,
+    ...(completed && {
+      complete: async (response, terms) =>
+        (await loadCompletion()).completeAnswer(response, { ...terms, completed, answers, context }),
+    }),
     request: {
       ...address,
       path,

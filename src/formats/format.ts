@@ -92,6 +92,8 @@ export interface AnswerReader {
   readonly arraysAs?: string
   /** The name of the member that a text is read as which is no JSON by its content type, where answers may be plain text. */
   readonly textAs?: string
+  /** The name of the member that the bytes of an image are read as, in base64, beside their `type`, where answers may be such. */
+  readonly bytesAs?: string
   /** Does a content type say that the answer is in bytes, such as sound? Present: it is, and any other one is that of an error. */
   isInBytes?(contentType: string): boolean
   /** Reads an answer's text for less than it costs to parse; `undefined` where it has to be parsed. */
@@ -143,7 +145,10 @@ export const countsLike = ({ said: _, ...answers }: AnswerReader): AnswerReader 
 
 /** How answers are read to what is never streamed. */
 export const wholeAnswers = (
-  reader: Pick<AnswerReader, 'isAnswer' | 'needs' | 'arraysAs' | 'textAs' | 'skim' | 'errorIn' | 'usageOf' | 'said'>,
+  reader: Pick<
+    AnswerReader,
+    'isAnswer' | 'needs' | 'arraysAs' | 'textAs' | 'bytesAs' | 'skim' | 'errorIn' | 'usageOf' | 'said'
+  >,
 ): AnswerReader => ({
   ...reader,
   watchStream: () => ({ ...newStreamProgress(), observe() {} }),

@@ -1,3 +1,4 @@
+import { gatewayError } from '../errors.ts'
 import { createResponseWarnings } from '../formats/canonical/warnings.ts'
 import { embeddedError } from '../formats/errors/embedded.ts'
 import { type AnswerReader, newStreamProgress, saidIn, wholeAnswers } from '../formats/format.ts'
@@ -29,7 +30,7 @@ type EntryRange = readonly [start: number, end: number]
 export function kindForms<Asked, Given extends Used, Piece = never>(
   forms: FormsOfKind<Asked, Given, Piece>,
 ): KindForms {
-  const { clients, vendors, otherwise, division, config, countsTokens, usageOf } = forms
+  const { clients, vendors, otherwise, division, config, countsTokens, usageOf, complete } = forms
   const said = countsTokens ? saidIn() : undefined // it sends no words, but has got some
 
   return {
@@ -60,13 +61,15 @@ export function kindForms<Asked, Given extends Used, Piece = never>(
           now: call.now(),
           newId: call.newId,
         })
-      const own = isDivided ? undefined : passed ? passed.stream?.(asked) : vendor.stream?.(asked, target)
-      const stream = own && streamOf(own, passed ? undefined : written)
+      const made = () => (passed ? passed.stream?.(asked) : vendor.stream?.(asked, target))
+      const own = isDivided ? undefined : made()
+      const stream = own && streamOf(own.of, made, passed ? undefined : written)
       const read = {
         vendor,
         said,
         stream: stream && { ...stream, isOwn: own.of === 'bytes' ? own.isOwn : undefined },
         usageOf: usageOf?.(asked),
+        complete,
         lacking: isDivided ? division?.comparing?.() : undefined,
       }
       const parts = divided.map(({ asked: part, entries }) => {
@@ -77,6 +80,7 @@ export function kindForms<Asked, Given extends Used, Piece = never>(
       return {
         address: { ...addressOf(vendor), config },
         parts,
+        isPartial: division?.isPartial ?? false,
         isPassThrough: passed !== undefined,
         losses: () => [...warnings.list(), ...lost.list()],
         stream: stream && {
@@ -92,7 +96,8 @@ export function kindForms<Asked, Given extends Used, Piece = never>(
         write(answers, usage) {
           const [first] = answers
           const stream = written()
-          if (passed && !stream && !isDivided) return first && passed.rewritten?.(first, asked)
+          const isOwn = first !== undefined && !parts[0]?.isCompleted(first)
+          if (passed && isOwn && !stream && !isDivided) return first && passed.rewritten?.(first, asked)
           const given = joined(parts.flatMap(({ given }, at) => (answers[at] ? [given(answers[at])] : [])))
           const { model = target.model } = given
           if (stream) return bytesOf(stream, { ...given, usage })
@@ -150,17 +155,19 @@ function bytesOf<Given extends Used, Piece>(stream: ClientStream<Given, Piece>, 
 
 /** A stream as it is carried: written by `written`, or as it is. */
 function streamOf<Given, Piece>(
-  own: VendorStream<Piece> | VendorStream<unknown>,
+  of: CarriedStream['of'],
+  made: () => VendorStream<Piece> | VendorStream<unknown> | undefined,
   written: (() => ClientStream<Given, Piece> | undefined) | undefined,
 ): Pick<CarriedStream, 'of' | 'open'> {
   return {
-    of: own.of,
+    of,
     open() {
+      const own = made() // it remembers what came before
       const writer = written?.()
       return {
         read(said) {
           const isBytes = said instanceof Uint8Array
-          const reading = isBytes ? own.of === 'bytes' && own.read(said) : own.of === 'events' && own.read(said)
+          const reading = isBytes ? own?.of === 'bytes' && own.read(said) : own?.of === 'events' && own.read(said)
           const { pieces = [], ...progress } = reading || {}
           const hasPieces = pieces.length > 0
           if (!writer) return { ...progress, hasPieces, bytes: [isBytes ? said : encodeUtf8(eventText(said))] }
@@ -203,12 +210,15 @@ interface PartReading<Asked, Given extends Used, Piece> {
   /** What it has used where its vendor reports nothing. */
   usageOf: Used['usage']
   said: AnswerReader['said'] | undefined
+  complete: FormsOfKind<Asked, Given, Piece>['complete'] | undefined
   /** What an answer lacks beside those to the other parts. */
   lacking: ((given: Given) => string | undefined) | undefined
 }
 
 interface ReadPart<Given> extends CarriedPart {
   given(json: JsonObject): Given
+  /** Is it no longer as the provider has sent it? */
+  isCompleted(json: JsonObject): boolean
 }
 
 interface Passed<Asked> {
@@ -230,12 +240,12 @@ function passedPart<Asked, Given extends Used, Piece>(
   const left = [...(without?.(asked, context) ?? []), ...Object.keys(more)].filter((name) => Object.hasOwn(body, name))
   const isSame = left.length === 0 && Object.keys(more).length === 0
   const sent = isSame ? text : withMembers(text, { without: left, added: more })
-  const { answers, given } = answersTo(asked, reading)
+  const { answers, ...read } = answersTo(asked, reading)
   const form = context.form && passedForm(context.form, { left, more, model: context.target.model })
   return {
     request: { path: path(context.target), ...(form ? encoded(form) : { body: sent }) },
     answers: skim && !isPart ? { ...answers, skim: (answer) => skim(answer, asked) } : answers,
-    given,
+    ...read,
   }
 }
 
@@ -271,9 +281,10 @@ function translatedPart<Asked, Given extends Used, Piece>(
 /** How the answers of a vendor to this request are read, each once. */
 function answersTo<Asked, Given extends Used, Piece>(
   asked: Asked,
-  { vendor, said, stream, usageOf, lacking }: PartReading<Asked, Given, Piece>,
-): { answers: AnswerReader; given(json: JsonObject): Given } {
-  const { arraysAs, textAs, errorIn, usageIn } = vendor
+  { vendor, said, stream, usageOf, complete, lacking }: PartReading<Asked, Given, Piece>,
+): Omit<ReadPart<Given>, 'request'> {
+  const { arraysAs, textAs, bytesAs, errorIn, usageIn, job } = vendor
+  let completed: JsonObject | undefined
   let last: { json: JsonObject; given: Given | string } | undefined
 
   function read(json: JsonObject): Given | string {
@@ -293,6 +304,7 @@ function answersTo<Asked, Given extends Used, Piece>(
     },
     ...(arraysAs !== undefined && { arraysAs }),
     ...(textAs !== undefined && { textAs }),
+    ...(bytesAs !== undefined && { bytesAs }),
     errorIn(json) {
       if (!isObject(json)) return undefined
       return errorIn ? errorIn(json, asked) : embeddedError(json.error)
@@ -302,13 +314,30 @@ function answersTo<Asked, Given extends Used, Piece>(
       return typeof given === 'string' ? undefined : (given.usage ?? (header && usageIn?.(header)) ?? usageOf)
     },
   })
+  function given(json: JsonObject): Given {
+    const given = read(json)
+    if (typeof given === 'string') throw new TypeError('A body that is no answer was taken for one.')
+    return given
+  }
+
   return {
     answers: stream ? { ...answers, ...watched(stream) } : answers,
-    given(json) {
-      const given = read(json)
-      if (typeof given === 'string') throw new TypeError('A body that is no answer was taken for one.')
-      return given
-    },
+    given,
+    isCompleted: (json) => json === completed,
+    ...((job || complete) && {
+      async completed(json, tools) {
+        const at = job?.at(json, tools.submitted)
+        const done = job && at ? { ...(await tools.jobDone(at, job)), ...at.kept } : json
+        const own = read(done)
+        if (typeof own === 'string')
+          throw gatewayError('UPSTREAM_INVALID', { message: `The provider ended its job without ${own}.` })
+        const whole = (await complete?.(own, asked, tools)) ?? own
+        if (done === json && whole === own) return json
+        completed = { ...done }
+        last = { json: completed, given: whole }
+        return completed
+      },
+    }),
   }
 }
 

@@ -105,12 +105,47 @@ export interface VendorForm<Asked, Given extends Used, Piece = never> {
   readonly arraysAs?: string
   /** The name of the member that an answer which is plain text is read as. */
   readonly textAs?: string
+  /** The name of the member that an answer which is the bytes of an image is read as, in base64; its media type is in `type`. */
+  readonly bytesAs?: string
+  /** For vendors that answer with a job, which is asked for until it is done. */
+  readonly job?: JobForm
   /** How the stream is read that the answer to this request is; absent, or `undefined`: the answer comes whole. */
   stream?(asked: Asked, target: ProviderTarget): VendorStream<Piece> | undefined
   /** The usage that the headers of an answer report, for vendors whose bodies have none. */
   usageIn?(header: (name: string) => string | undefined): TokenUsage | undefined
   /** The error that an answer of status 200 holds, if it holds one; default: that in its member `error`. */
   errorIn?(json: JsonObject, asked: Asked): EmbeddedError | undefined
+}
+
+/** What has become of a job. `refused`: by a content filter. */
+export type JobState = 'open' | 'done' | 'failed' | 'refused'
+
+/** How the result of a job is asked for. */
+export interface JobForm {
+  /** The vendor's own domain: an address there, by https, gets the credential as well if the job was begun there. Default: only the same origin. */
+  readonly domain?: string
+  /** Where it is asked for, by the answer to the request at the address `submitted`; `undefined`: the answer is no job. */
+  at(json: JsonObject, submitted: string): JobAddress | undefined
+  /** By an answer from there, which is the result once it is done. */
+  state(json: JsonObject): JobState
+}
+
+export interface JobAddress {
+  url: string
+  /** Posted; absent: a `GET`. */
+  body?: JsonObject
+  /** Members of the first answer that the result has as well. */
+  kept?: JsonObject
+}
+
+/** What may be done once a provider has answered. */
+export interface AfterAnswer {
+  /** The address of the request. */
+  submitted: string
+  /** Resolves to the result of a job. Rejects when it fails, is refused, takes too long, or is at an address that is not the vendor's. */
+  jobDone(at: JobAddress, job: JobForm): Promise<JsonObject>
+  /** Fetches an image, with no credential; `undefined` where its address is not public, or it cannot be fetched. */
+  download(url: string): Promise<{ bytes: Uint8Array; mediaType: string } | undefined>
 }
 
 /** How requests are passed through to a vendor that speaks the form of their clients. */
@@ -170,6 +205,8 @@ export interface Division<Asked, Given extends Used> {
   slice(asked: Asked, start: number, end: number): Asked
   /** The answer to the whole request, of the answers to its parts in their order; its usage is added up elsewhere. */
   join(given: readonly Given[]): Given
+  /** Do the parts that have been answered count, if others fail? Default: all fail. */
+  readonly isPartial?: true
   /** Made for each request: what the answer to a part lacks beside those to the parts before, in words, if it lacks anything. */
   comparing?(): (given: Given) => string | undefined
 }
@@ -184,6 +221,8 @@ export interface FormsOfKind<Asked, Given extends Used, Piece = never> {
   readonly division?: Division<Asked, Given>
   /** Are its requests charged by the tokens of what they send? Then these are estimated where a provider does not report them. */
   readonly countsTokens?: true
+  /** Completes an answer, such as by what it names by address. */
+  complete?(given: Given, asked: Asked, tools: AfterAnswer): Promise<Given>
   /** What a request has used whose vendor reports nothing, where that is known. */
   usageOf?(asked: Asked): TokenUsage | undefined
   /** The member of a provider's definition that has its address for this kind, and the header for its key. */
@@ -210,6 +249,8 @@ export interface KindCall {
 export interface CarriedPart {
   request: Omit<VendorRequest, 'body' | 'form' | 'bytes'> & { body?: string | Uint8Array | undefined }
   answers: AnswerReader
+  /** The answer that a response becomes: the result of its job, with what is fetched for it. Absent: it is that. */
+  completed?(json: JsonObject, tools: AfterAnswer): Promise<JsonObject>
 }
 
 /** How a request is carried to a target: what is sent, and how the answers become the client's. */
@@ -220,6 +261,8 @@ export interface Carried {
   } & { config?: FormsOfKind<unknown, Used>['config'] | undefined }
   /** At least one; more where a request is divided. */
   parts: readonly CarriedPart[]
+  /** Do the parts that have been answered count, if others fail? */
+  isPartial: boolean
   isPassThrough: boolean
   /** What is lost; that of the answer is there once it is written. */
   losses(): readonly string[]

@@ -54,7 +54,14 @@ export function sumOfUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
   return sum
 }
 
-const optionalCounts = ['cacheReadTokens', 'cacheWriteTokens', 'cacheWrite1hTokens', 'reasoningTokens'] as const
+const optionalCounts = [
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'cacheWrite1hTokens',
+  'reasoningTokens',
+  'inputImageTokens',
+  'outputImageTokens',
+] as const
 
 type Units = NonNullable<TokenUsage['units']>
 
@@ -82,6 +89,10 @@ export function costOf(price: Price | undefined, usage: TokenUsage): number | un
     [outputTokens, output],
   ])
   const ofUnits = costOfUnits(price, units)
+  if (units?.image !== undefined && (ofTokens === undefined || ofUnits === undefined)) {
+    // Images are charged for by tokens or each, whichever the model has a price of.
+    return ofTokens ? ofTokens / 1_000_000 : ofUnits
+  }
   return ofTokens === undefined || ofUnits === undefined ? undefined : ofTokens / 1_000_000 + ofUnits
 }
 

@@ -68,6 +68,9 @@ export interface TokenUsage {
   /** Those of `cacheWriteTokens` that are kept for an hour, where the provider tells them apart. */
   cacheWrite1hTokens?: number
   reasoningTokens?: number
+  /** Those of `inputTokens` and of `outputTokens` that are of images, where the provider tells them apart. */
+  inputImageTokens?: number
+  outputImageTokens?: number
   /** What the provider charges for besides tokens, such as searches. */
   units?: Readonly<Partial<Record<PricedUnit, number>>>
   /** What the provider says that it charges for all of this, in US dollars, where it says so. */

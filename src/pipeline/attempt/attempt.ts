@@ -231,14 +231,23 @@ export class Attempt {
     others: readonly CodecPart[],
   ): Promise<ReceivedResponse | FailedResponse> {
     const around = this.#scope
-    return sideBySide([codec, ...others], around, async (part, scope) => {
-      const prepared = part === codec ? first : await this.#prepare(part.request)
-      if ('kind' in prepared) return prepared
-      return scope.hasEnded ? failedResponse(scope.reason) : this.#receive(prepared, { ...codec, ...part }, scope)
-    })
+    return sideBySide(
+      [codec, ...others],
+      around,
+      async (part, scope) => {
+        const prepared = part === codec ? first : await this.#prepare(part.request)
+        if ('kind' in prepared) return prepared
+        return scope.hasEnded ? failedResponse(scope.reason) : this.#receive(prepared, { ...codec, ...part }, scope)
+      },
+      codec,
+    )
   }
 
-  #receive(prepared: UpstreamCall, codec: Codec, scope = this.#scope): Promise<ReceivedResponse | FailedResponse> {
+  async #receive(
+    prepared: UpstreamCall,
+    codec: Codec,
+    scope = this.#scope,
+  ): Promise<ReceivedResponse | FailedResponse> {
     const { context, call: modelCall } = this.#request
     const { fetch, clock, limits } = context
     const stream = codec.isForClient && (codec.replyType ? codec.streams === true : modelCall.stream)
@@ -251,7 +260,9 @@ export class Attempt {
     this.#onCalled()
     const { format, operation, answers } = codec
     const onEvents = (state: StreamState) => this.#log.follows(state)
-    return receive(opening, call, { format, operation, answers, clock, limits, stream, onEvents })
+    const received = await receive(opening, call, { format, operation, answers, clock, limits, stream, onEvents })
+    if (received.kind !== 'whole' || !codec.complete) return received
+    return codec.complete(received, { call: prepared, scope, limits })
   }
 
   /** The outcome of a response that is a failure. */

@@ -2,7 +2,7 @@ import { answerTooLarge, bareAnswer, emptyAnswer, type Failure } from '../../cod
 import type { Committed, FailedResponse, ReceivedResponse, WholeResponse } from '../../codec/response.ts'
 import { endsTurn, hasText } from '../../formats/errors/empty.ts'
 import type { AnswerReader, EmbeddedError } from '../../formats/format.ts'
-import { concatBytes, decodeUtf8Lenient, readAll } from '../../lib/bytes.ts'
+import { concatBytes, decodeUtf8Lenient, readAll, toBase64 } from '../../lib/bytes.ts'
 import { type ByteStream, NO_BYTES, type UpstreamAnswer } from '../../lib/exchange.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import { eventTooLong, MAX_EVENT, sseFraming } from '../../lib/sse.ts'
@@ -21,7 +21,9 @@ export function objectIn(
   expected: Expected,
 ): WholeResponse | FailedResponse | undefined {
   const { answers } = expected
-  const text = decodeUtf8Lenient(bytes)
+  const type = head.header('content-type') ?? ''
+  const isImage = answers.bytesAs !== undefined && type.startsWith('image/')
+  const text = isImage ? JSON.stringify({ [answers.bytesAs ?? '']: toBase64(bytes), type }) : decodeUtf8Lenient(bytes)
   const json = answers.skim?.(text) ?? textIn(text, head, answers) ?? objectOf(tryParseJson(text), answers)
   if (!json) return undefined
   const error = answers.errorIn(json)

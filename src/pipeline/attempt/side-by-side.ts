@@ -8,12 +8,14 @@ const AT_ONCE = 4
 
 /**
  * Receives the responses to the parts of a divided request, a few at a time. Resolves to the first of them, which has the usage of all and all
- * of them as its `parts`, or to the first failure; the other calls end then, and with `around`.
+ * of them as its `parts`, or to the first failure; the other calls end then, and with `around`. With `isPartial` those that are under way are
+ * waited for then, and those that have come are the response.
  */
 export async function sideBySide<Part>(
   parts: readonly Part[],
   around: Scope,
   receive: (part: Part, scope: Scope) => Promise<ReceivedResponse | FailedResponse>,
+  { isPartial = false }: { isPartial?: boolean } = {},
 ): Promise<WholeResponse | FailedResponse> {
   const scope = new Scope()
   const end = (reason: unknown) => scope.end(reason)
@@ -30,7 +32,7 @@ export async function sideBySide<Part>(
       else if (response.kind === 'stream') throw new TypeError('A part of a divided request was streamed.')
       else if (!failed) {
         failed = response
-        scope.end(OTHER_FAILED)
+        if (!isPartial) scope.end(OTHER_FAILED)
       }
     }
   }
@@ -40,6 +42,9 @@ export async function sideBySide<Part>(
   } finally {
     around.remove(end)
   }
+  const [answered] = Object.values(received) // some places may be empty
+  if (failed && isPartial && answered && !around.hasEnded)
+    return { ...answered, usage: usageOf(Object.values(received)), parts: Object.values(received) }
   if (failed) return { ...failed, usage: usageOf([failed, ...Object.values(received)]) } // some places may be empty
   const [first] = received
   if (around.hasEnded || !first) throw around.reason

@@ -89,7 +89,7 @@ function streamReply(
     },
   })
   attempt.called(estimates.inputLater(call, route.target))
-  const { said } = answersOf(format, call.endpoint.operation)
+  const said = codec.replyType ? undefined : answersOf(format, call.endpoint.operation).said
   const body = allowance && within && said ? within(relayed, allowance, said.streamed) : relayed
   client.scope.add((reason) => {
     if (isOver) return
