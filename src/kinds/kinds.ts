@@ -2,6 +2,7 @@ import type { Endpoint } from '../formats/format.ts'
 import { formats } from '../formats/formats.ts'
 import type { Kind } from '../types.ts'
 import { embeddingEndpoints } from './embedding/endpoints.ts'
+import { imageEndpoints } from './image/endpoints.ts'
 import { moderationEndpoints } from './moderation/endpoints.ts'
 import { rerankEndpoints } from './rerank/endpoints.ts'
 import { webFetchEndpoints } from './web-fetch/endpoints.ts'
@@ -11,6 +12,7 @@ import { webSearchEndpoints } from './web-search/endpoints.ts'
 export const endpoints: readonly Endpoint[] = [
   ...formats.flatMap((format) => format.endpoints), // chat, which has a form for each format
   ...embeddingEndpoints,
+  ...imageEndpoints,
   ...rerankEndpoints,
   ...moderationEndpoints,
   ...webSearchEndpoints,

@@ -11,7 +11,8 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
   // https://endoflife.date/openai-api-models, 2026-09-22. The price: https://github.com/pydantic/genai-prices,
   // 2026-08-21. The others are billed by the minute, the character or the image.
   openai: [
-    { id: 'gpt-image-2.5-sunburst', type: 'image' },
+    // Prices of text; pictures that are sent cost more: https://github.com/theopenco/llmgateway, 2026-09-08.
+    { id: 'gpt-image-2.5-sunburst', type: 'image', price: { input: 5, output: 30, cacheRead: 1.25 } },
     { id: 'gpt-image-2.5-flare', type: 'image' },
     { id: 'gpt-4o-mini-tts', type: 'tts', price: { input: 0.6, output: 12 } },
     { id: 'tts-1', type: 'tts' },
@@ -50,7 +51,29 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'voyageai/rerank-2.5-lite', type: 'rerank', contextWindow: 32000, price: { input: 0.02 } },
   ],
   // https://www.getmaxim.ai/bifrost/llm-cost-calculator/provider/together_ai, 2026.
-  together: [{ id: 'Salesforce/Llama-Rank-V1', type: 'rerank', contextWindow: 8192, price: { input: 0.1 } }],
+  together: [
+    { id: 'black-forest-labs/FLUX.1-schnell', type: 'image' },
+    { id: 'black-forest-labs/FLUX.1-kontext-pro', type: 'image' },
+    { id: 'Salesforce/Llama-Rank-V1', type: 'rerank', contextWindow: 8192, price: { input: 0.1 } },
+  ],
+  // https://docs.fireworks.ai/api-reference, November 2026.
+  fireworks: [
+    { id: 'accounts/fireworks/models/flux-1-schnell-fp8', type: 'image' },
+    { id: 'accounts/fireworks/models/flux-1-dev-fp8', type: 'image' },
+    { id: 'accounts/fireworks/models/flux-kontext-pro', type: 'image' },
+    { id: 'accounts/fireworks/models/flux-kontext-max', type: 'image' },
+  ],
+  // https://docs.bfl.ml/quick_start/pricing, each image. The newer models cost by the megapixel, and answers say how much.
+  bfl: [
+    { id: 'flux-2-pro', type: 'image' },
+    { id: 'flux-2-max', type: 'image' },
+    { id: 'flux-2-flex', type: 'image' },
+    { id: 'flux-kontext-pro', type: 'image', price: { image: 0.04 } },
+    { id: 'flux-kontext-max', type: 'image', price: { image: 0.08 } },
+    { id: 'flux-pro-1.1', type: 'image', price: { image: 0.04 } },
+    { id: 'flux-pro-1.1-ultra', type: 'image', price: { image: 0.06 } },
+    { id: 'flux-pro-1.0-fill', type: 'image', price: { image: 0.05 } },
+  ],
   // https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-supported.html. A search has up to a hundred documents
   // (rerank-pricing.html there), and costs what it does at Cohere. Sources differ on the price of Amazon's own model.
   bedrock: [

@@ -70,12 +70,19 @@ const hosts: Record<string, ProviderDefinition> = {
     name: 'Together AI',
     docsUrl: 'https://docs.together.ai/docs/serverless-models',
     baseUrl: 'https://api.together.ai/v1',
-    serviceKinds: ['llm', 'rerank'],
+    serviceKinds: ['llm', 'image', 'rerank'],
   },
   fireworks: {
     name: 'Fireworks AI',
     docsUrl: 'https://fireworks.ai/models',
     baseUrl: 'https://api.fireworks.ai/inference/v1',
+    serviceKinds: ['llm', 'image'],
+  },
+  bfl: {
+    name: 'Black Forest Labs',
+    docsUrl: 'https://docs.bfl.ml',
+    baseUrl: 'https://api.bfl.ai/v1',
+    serviceKinds: ['image'],
   },
   deepinfra: {
     name: 'DeepInfra',

@@ -66,8 +66,10 @@ for (const { at, body } of asked) {
 
   test(`${at} goes on to the next provider of a combo, and says who answered`, async () => {
     const given = answering()
-    const up = fakeUpstream((call) => (call.provider === 'two' ? json({ error: 'broken' }, 500) : given(call.url)))
     const endpoint = endpoints.find(({ path }) => path.replace('{model}', MODEL) === at)
+    const isPaid = endpoint?.operation.isPaidOnAcceptance ?? false
+    const failure = isPaid ? json({ error: 'busy' }, 503, { 'retry-after': '1' }) : json({ error: 'broken' }, 500)
+    const up = fakeUpstream((call) => (call.provider === 'two' ? failure : given(call.url)))
     const { post } = await openWorld({
       fetch: up,
       connections: ['one', 'two'],
@@ -76,7 +78,7 @@ for (const { at, body } of asked) {
     const response = await post(at.replace(MODEL, 'pool'), { ...body, ...('model' in body && { model: 'pool' }) })
     assert.is(response.status, 200, await response.clone().text())
     assert.is(response.headers.get('x-signalbox-target'), 'one/of-any-kind')
-    assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^two\/of-any-kind=500:server;\S+ one/)
+    assert.match(response.headers.get('x-signalbox-attempts') ?? '', /^two\/of-any-kind=50[03]:\S+;\S+ one/)
   })
 
   test(`${at} refuses bodies that are malformed, and none is a fault of the gateway`, async () => {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../src/formats/format.ts'
 import { hasForms } from '../../src/kinds/endpoint.ts'
 import { embedding } from './embedding/sample.ts'
+import { image } from './image/sample.ts'
 import { moderation } from './moderation/sample.ts'
 import { rerank } from './rerank/sample.ts'
 import { fetch, search } from './web/samples.ts'
@@ -17,6 +18,7 @@ export interface KindSample {
 /** By the names of operations: a line for each kind. */
 const samples: Readonly<Record<string, KindSample>> = {
   embed: embedding,
+  image,
   rerank,
   moderate: moderation,
   search,
@@ -33,4 +35,6 @@ export function sampleOf(endpoint: Endpoint): { body: object } | undefined {
 
 /** What a provider answers at this path; `undefined` for chat. */
 export const answerAt = (path: string): object | undefined =>
-  Object.values(samples).find((sample) => path.endsWith(sample.path))?.answer
+  Object.values(samples).find((sample) =>
+    sample.path.endsWith('/') ? path.includes(sample.path) : path.endsWith(sample.path),
+  )?.answer

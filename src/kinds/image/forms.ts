@@ -1,0 +1,20 @@
+import { kindForms } from '../carry.ts'
+import { clients } from './clients.ts'
+import { fillIn } from './downloads.ts'
+import { imageDivision } from './image.ts'
+import { bfl } from './vendors/bfl.ts'
+import { fireworks } from './vendors/fireworks.ts'
+import { google } from './vendors/google.ts'
+import { compatible, openai } from './vendors/openai.ts'
+import { openrouter } from './vendors/openrouter.ts'
+import { together } from './vendors/together.ts'
+import { xai } from './vendors/xai.ts'
+
+/** The forms of images. */
+export const imageForms = kindForms({
+  clients,
+  vendors: [bfl, fireworks, google, openai, openrouter, together, xai],
+  otherwise: compatible,
+  division: imageDivision,
+  complete: fillIn,
+})

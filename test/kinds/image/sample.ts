@@ -1,0 +1,9 @@
+import type { KindSample } from '../samples.ts'
+import { dataUrl, png } from './pictures.ts'
+
+/** One image. */
+export const image: KindSample = {
+  bodies: { generate: { prompt: 'a walk' }, edit: { prompt: 'a walk', image: dataUrl(png) } },
+  path: '/images/',
+  answer: { created: 1, data: [{ b64_json: png }], usage: { input_tokens: 3, output_tokens: 9, total_tokens: 12 } },
+}

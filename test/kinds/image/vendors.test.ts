@@ -1,0 +1,114 @@
+import { assert, suite } from '../../support/suite.ts'
+import { bytesOf, dataUrl, png } from './pictures.ts'
+import { fieldsOf, imageVendors, openImages, type VendorName, vendorNames } from './vendors.ts'
+
+const test = suite('images at each vendor')
+
+interface Answer {
+  created: number
+  data: Array<{ b64_json?: string; url?: string }>
+  size?: string
+  output_format?: string
+  usage?: { input_tokens: number; output_tokens: number }
+}
+
+for (const name of vendorNames) {
+  const { model, makes, edits, ...vendor } = imageVendors[name]
+  const key = 'key' in vendor ? vendor.key : 'authorization'
+
+  test(`${name} makes an image, which comes in base64 with its size`, async () => {
+    const { ask, up, told } = await openImages()
+    const response = await ask(model, {})
+    const body = (await response.json()) as Answer
+    assert.is(response.status, 200, JSON.stringify(body))
+    const [image] = body.data
+    assert.ok(image?.b64_json && bytesOf(image.b64_json).length > 20)
+    if (name !== 'openai' && name !== 'azure') assert.equal([body.size, body.created > 0], ['1x1', true])
+    const [call] = up.calls
+    assert.is(call?.url.href, makes)
+    assert.match(call?.headers.get(key) ?? '', /secret-of|Bearer/)
+    assert.is(response.headers.get('x-signalbox-warning'), null)
+    assert.equal([told.errors, up.open], [[], 0])
+  })
+
+  test(`${name} gets a size in its own words, and as many images as are wanted`, async () => {
+    const { ask, up } = await openImages()
+    const response = await ask(model, { size: '1536x1024', n: 3 })
+    assert.is(response.status, 200, await response.clone().text())
+    assert.is(((await response.json()) as Answer).data.length, 3)
+    const asked = up.calls.filter(({ url }) => url.href === makes)
+    assert.is(asked.length, 'most' in vendor ? 3 : 1)
+    const { n: _, ...sent } = fieldsOf(asked[0])
+    assert.equal(SIZES[name](sent), true, JSON.stringify(sent))
+  })
+
+  if (edits !== '')
+    test(`${name} changes a picture, which comes as a form or as JSON`, async () => {
+      const { ask, up, gateway, clock } = await openImages()
+      const asJson = await ask(model, { image: dataUrl(png) }, { path: 'edits' })
+      assert.is(asJson.status, 200, await asJson.clone().text())
+      assert.ok(((await asJson.json()) as Answer).data[0]?.b64_json)
+      const form = new FormData()
+      form.append('image', new File([bytesOf(png)], 'walk.png', { type: 'image/png' }))
+      form.append('model', model)
+      form.append('prompt', 'a walk')
+      form.append('n', '1')
+      const answering = gateway.fetch(new Request('http://gateway/v1/images/edits', { method: 'POST', body: form }))
+      for (let times = 0; times < 60; times++) await clock.advance(times < 40 ? 0 : 1_000)
+      const asForm = await answering
+      assert.is(asForm.status, 200, await asForm.clone().text())
+      const sent = up.calls.filter(({ url }) => url.href === edits)
+      assert.is(sent.length, 2)
+    })
+
+  test(`${name} answers a stream with one event at least`, async () => {
+    const { ask } = await openImages()
+    const response = await ask(model, { stream: true })
+    const text = await response.text()
+    assert.is(response.status, 200, text)
+    assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
+    assert.match(text, /^event: image_generation\.completed\ndata: \{"type":"image_generation\.completed"/m)
+    assert.match(text, /"b64_json":"/)
+  })
+
+  test(`${name} loses by name what it does not take, and nothing in strict mode`, async () => {
+    const { ask, up } = await openImages()
+    const body = { style: 'vivid', negative_prompt: 'rain', background: 'transparent', quality: 'high', seed: 7 }
+    const response = await ask(model, body)
+    if (response.status === 200) {
+      const lost = response.headers.get('x-signalbox-warning') ?? ''
+      const sent = JSON.stringify(fieldsOf(up.calls[0]))
+      for (const field of Object.keys(body))
+        assert.ok(lost.includes(`dropped:${field}`) || sent.includes(`"${field}"`), `${field}: ${lost} ${sent}`)
+    } else assert.ok(name === 'openai' || name === 'azure', String(response.status))
+    const strict = await ask(model, body, { headers: { 'x-signalbox-strict': 'true' } })
+    assert.is(strict.status, 400, await strict.text())
+  })
+}
+
+/** Is a size of 1536x1024 in the words of the vendor? */
+const SIZES: Readonly<Record<VendorName, (sent: Record<string, unknown>) => boolean>> = {
+  openai: ({ size }) => size === '1536x1024',
+  azure: ({ size }) => size === '1536x1024',
+  google: (sent) =>
+    JSON.stringify(sent.generationConfig).includes('"imageConfig":{"aspectRatio":"3:2","imageSize":"1K"}'),
+  xai: ({ aspect_ratio: ratio, resolution }) => ratio === '3:2' && resolution === '1k',
+  together: ({ width, height }) => width === 1_536 && height === 1_024,
+  fireworks: ({ aspect_ratio: ratio }) => ratio === '3:2',
+  openrouter: ({ size }) => size === '1536x1024',
+  bfl: ({ width, height }) => width === 1_536 && height === 1_024,
+}
+
+test('a mask is never left out', async () => {
+  const { ask, up } = await openImages()
+  for (const name of vendorNames.filter((one) => one !== 'openai' && one !== 'azure')) {
+    const response = await ask(imageVendors[name].model, { image: dataUrl(png), mask: dataUrl(png) }, { path: 'edits' })
+    assert.is(response.status, 400, name)
+    assert.match(await response.text(), /"mask"|"image"/)
+  }
+  assert.is(up.calls.length, 0)
+  const response = await ask('openai/gpt-image-2', { image: dataUrl(png), mask: dataUrl(png) }, { path: 'edits' })
+  assert.is(response.status, 200)
+  const { image, mask } = fieldsOf(up.calls[0])
+  assert.equal([image, mask], [bytesOf(png).length, bytesOf(png).length])
+})

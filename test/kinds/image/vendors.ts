@@ -1,0 +1,261 @@
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { isFile, readForm } from '../../../src/lib/multipart.ts'
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { type Answering, type Call, type FakeUpstream, fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld, type World, type WorldOptions } from '../../pipeline/support/world.ts'
+import { bytesOf, jpeg, png, webp } from './pictures.ts'
+
+/** A vendor of image models as it is known: it takes its own fields, refuses every other, and answers in its own form. */
+export interface ImageVendor {
+  /** As clients call it: the provider's id, and the model. */
+  model: string
+  /** Where it is asked for an image, and to change one. */
+  makes: string
+  edits: string
+  /** The fields that it takes; of nested ones their paths. */
+  takes: readonly string[]
+  answer(call: Call, fields: JsonObject): Response
+  /** The header of its key. */
+  key?: string
+  connection?: { providerSpecificData?: JsonObject; apiKey?: string }
+  /** How many images it makes at once. */
+  most?: number
+}
+
+const many = (count: unknown) => Array.from({ length: Number(count ?? 1) })
+
+const sse = (events: ReadonlyArray<JsonObject>) =>
+  new Response(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''), {
+    headers: { 'content-type': 'text/event-stream' },
+  })
+
+const USAGE = {
+  input_tokens: 10,
+  input_tokens_details: { text_tokens: 10, image_tokens: 0 },
+  output_tokens: 1_000,
+  total_tokens: 1_010,
+}
+
+function openaiAnswer({ url }: Call, { n, stream, partial_images: partial }: JsonObject): Response {
+  const name = url.pathname.endsWith('edits') ? 'image_edit' : 'image_generation'
+  if (stream === true || stream === 'true') {
+    const shown = many(partial ?? 0).map((_, at) => ({
+      type: `${name}.partial_image`,
+      b64_json: png,
+      partial_image_index: at,
+      created_at: 1,
+    }))
+    return sse([...shown, { type: `${name}.completed`, b64_json: png, created_at: 1, usage: USAGE }])
+  }
+  return json({ created: 1, data: many(n).map(() => ({ b64_json: png })), usage: USAGE })
+}
+
+const OPENAI = [
+  ...['model', 'prompt', 'n', 'size', 'quality', 'background', 'output_format', 'output_compression', 'moderation'],
+  ...['stream', 'partial_images', 'user', 'safety_identifier', 'input_fidelity', 'image', 'mask', 'markup'],
+]
+
+const CONFIG = 'generationConfig'
+const gemini = {
+  takes: [
+    ...['contents', CONFIG, `${CONFIG}.responseModalities`, `${CONFIG}.imageConfig`, `${CONFIG}.seed`],
+    ...[`${CONFIG}.imageConfig.aspectRatio`, `${CONFIG}.imageConfig.imageSize`],
+  ],
+  most: 1,
+  answer: () =>
+    json({
+      candidates: [
+        {
+          content: { parts: [{ text: 'Here.' }, { inlineData: { mimeType: 'image/png', data: png } }] },
+          finishReason: 'STOP',
+        },
+      ],
+      usageMetadata: {
+        promptTokenCount: 8,
+        candidatesTokenCount: 1_120,
+        candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1_120 }],
+      },
+      modelVersion: 'gemini-3.1-flash-image',
+    }),
+}
+
+/** All vendors, by a name. */
+export const imageVendors = {
+  openai: {
+    model: 'openai/gpt-image-2',
+    makes: 'https://api.openai.com/v1/images/generations',
+    edits: 'https://api.openai.com/v1/images/edits',
+    takes: OPENAI,
+    answer: openaiAnswer,
+  },
+  azure: {
+    model: 'azure/gpt-image-2',
+    makes: 'https://res.openai.azure.com/openai/v1/images/generations',
+    edits: 'https://res.openai.azure.com/openai/v1/images/edits',
+    takes: OPENAI,
+    answer: openaiAnswer,
+    key: 'api-key',
+    connection: { providerSpecificData: { resource: 'res' } },
+  },
+  google: {
+    ...gemini,
+    model: 'gemini/gemini-3.1-flash-image',
+    makes: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-3.1-flash-image:generateContent',
+    edits: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-3.1-flash-image:generateContent',
+    key: 'x-goog-api-key',
+  },
+  xai: {
+    model: 'xai/grok-imagine-image',
+    makes: 'https://api.x.ai/v1/images/generations',
+    edits: 'https://api.x.ai/v1/images/edits',
+    takes: [
+      ...['model', 'prompt', 'n', 'response_format', 'aspect_ratio', 'resolution', 'quality', 'output_format', 'user'],
+      ...['image', 'image.url', 'image.type', 'images'],
+    ],
+    answer: (_, { n, response_format: format }) =>
+      json({
+        data: many(n).map(() => ({
+          ...(format === 'url' ? { url: 'https://imgen.x.ai/1.jpg' } : { b64_json: jpeg }),
+          revised_prompt: 'A long walk',
+          respect_moderation: true,
+        })),
+        usage: { cost_in_usd_ticks: 200_000_000 },
+      }),
+  },
+  together: {
+    model: 'together/black-forest-labs/FLUX.1-kontext-pro',
+    makes: 'https://api.together.ai/v1/images/generations',
+    edits: 'https://api.together.ai/v1/images/generations',
+    takes: [
+      ...['model', 'prompt', 'n', 'response_format', 'width', 'height', 'seed', 'negative_prompt', 'steps'],
+      ...['guidance_scale', 'output_format', 'image_url', 'reference_images', 'disable_safety_checker'],
+    ],
+    answer: (_, { n, response_format: format }) =>
+      json({
+        id: 'x',
+        model: 'm',
+        object: 'list',
+        data: many(n).map((_one, index) =>
+          format === 'url' ? { index, type: 'url', url: 'https://cdn.together.ai/1.jpg' } : { index, b64_json: jpeg },
+        ),
+      }),
+  },
+  fireworks: {
+    model: 'fireworks/accounts/fireworks/models/flux-1-schnell-fp8',
+    makes: 'https://api.fireworks.ai/inference/v1/workflows/accounts/fireworks/models/flux-1-schnell-fp8/text_to_image',
+    edits: '',
+    takes: ['prompt', 'aspect_ratio', 'seed', 'guidance_scale', 'num_inference_steps'],
+    most: 1,
+    answer: () => new Response(bytesOf(jpeg), { headers: { 'content-type': 'image/jpeg' } }),
+  },
+  openrouter: {
+    model: 'openrouter/black-forest-labs/flux.2-pro',
+    makes: 'https://openrouter.ai/api/v1/images',
+    edits: 'https://openrouter.ai/api/v1/images',
+    takes: [
+      ...['model', 'prompt', 'n', 'size', 'resolution', 'aspect_ratio', 'quality', 'background', 'output_format'],
+      ...['output_compression', 'seed', 'input_references', 'stream', 'user'],
+    ],
+    answer: (_, { n, stream }) => {
+      const usage = { prompt_tokens: 5, completion_tokens: 900, total_tokens: 905, cost: 0.04 }
+      if (stream === true)
+        return sse([
+          { type: 'image_generation.completed', b64_json: webp, created: 1, media_type: 'image/webp', usage },
+        ])
+      return json({ created: 1, data: many(n).map(() => ({ b64_json: webp, media_type: 'image/webp' })), usage })
+    },
+  },
+  bfl: {
+    model: 'bfl/flux-2-pro',
+    makes: 'https://api.bfl.ai/v1/flux-2-pro',
+    edits: 'https://api.bfl.ai/v1/flux-2-pro',
+    takes: [
+      ...['prompt', 'width', 'height', 'seed', 'output_format', 'prompt_upsampling', 'safety_tolerance'],
+      ...['input_image', 'input_image_2', 'input_image_3'],
+    ],
+    key: 'x-key',
+    most: 1,
+    answer: () => json({ id: 'j', polling_url: 'https://api.eu2.bfl.ai/v1/get_result?id=j', cost: 3 }),
+  },
+} as const satisfies Record<string, ImageVendor>
+
+export type VendorName = keyof typeof imageVendors
+export const vendorNames = Object.keys(imageVendors) as VendorName[]
+const vendors: readonly ImageVendor[] = Object.values(imageVendors)
+
+/** The fields of a request, of a form or JSON; a file is its size. */
+export function fieldsOf(call: Pick<Call, 'headers' | 'init' | 'body'> | undefined): JsonObject {
+  if (!call) throw new Error('Nothing was sent.')
+  const { headers, init, body } = call
+  const type = headers.get('content-type') ?? ''
+  if (!type.startsWith('multipart/')) return body === '' ? {} : JSON.parse(body)
+  const fields: JsonObject = {}
+  for (const part of readForm(init.body as unknown as Uint8Array, type))
+    fields[part.name.replace('[]', '')] = isFile(part) ? part.bytes.length : part.value
+  return fields
+}
+
+const plain = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const pathsIn = (fields: JsonObject, at = ''): string[] =>
+  Object.entries(fields).flatMap(([name, value]) => [
+    at + name,
+    ...(plain(value) ? pathsIn(value, `${at}${name}.`) : []),
+  ])
+
+/** What the fakes answer: the images of a job after it was asked for twice, and the pictures at the addresses of answers. */
+export function vendorsAnswer(polls = new Map<string, number>()): (call: Call) => Response {
+  return (call) => {
+    const { url, init } = call
+    if (url.host === 'api.eu2.bfl.ai') {
+      const asked = (polls.get(url.href) ?? 0) + 1
+      polls.set(url.href, asked)
+      return json(
+        asked % 2 === 0 ? { id: 'j', status: 'Ready', result: { sample: SAMPLE } } : { id: 'j', status: 'Pending' },
+      )
+    }
+    if (/\.(?:jpg|png)$/.test(url.pathname) && init.method === 'GET')
+      return new Response(bytesOf(jpeg), { headers: { 'content-type': 'image/jpeg' } })
+    const vendor = vendors.find(({ makes, edits }) => makes === url.href || edits === url.href)
+    if (!vendor || init.method !== 'POST') return json({ error: { message: `nothing at ${url.href}` } }, 404)
+    const fields = fieldsOf(call)
+    const unknown = pathsIn(fields).find((path) => !vendor.takes.includes(path))
+    if (unknown !== undefined) return json({ error: { message: `Unknown parameter: '${unknown}'.` } }, 400)
+    return vendor.answer(call, fields)
+  }
+}
+
+export const SAMPLE = 'https://delivery-eu1.bfl.ai/a/sample.png'
+
+/** A gateway with a connection to every vendor, whose fakes answer unless `answer` does. */
+export async function openImages(
+  options: WorldOptions & { answer?: (call: Call) => ReturnType<Answering> | undefined } = {},
+): Promise<World & { up: FakeUpstream; ask: Ask }> {
+  const { answer, ...rest } = options
+  const usual = vendorsAnswer()
+  const up = fakeUpstream((call) => answer?.(call) ?? usual(call))
+  const connections = vendors.map(({ model, connection }) => ({
+    provider: model.split('/', 1)[0] ?? '',
+    ...connection,
+  }))
+  const world = await openWorld({ fetch: up, catalog: defaultCatalog, connections, ...rest })
+  async function ask(model: string, body: JsonObject, { path = 'generations', ...init }: AskInit = {}) {
+    const answering = world.post(`/v1/images/${path}`, { model, prompt: 'a walk', ...body }, init)
+    let isOver = false
+    const over = answering.finally(() => {
+      isOver = true
+    })
+    for (let times = 0; !isOver && times < 200; times++) await world.clock.advance(times < 20 ? 0 : 1_000)
+    return over
+  }
+  return { ...world, up, ask }
+}
+
+interface AskInit {
+  path?: 'generations' | 'edits'
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+type Ask = (model: string, body: JsonObject, init?: AskInit) => Promise<Response>
