@@ -279,9 +279,10 @@ export function createGatewayWith(
   const facts: GatewayFacts = {
     isOneOfMany: isShortLived(),
     targets: async () => {
-      const { targetFacts } = await import('./observe/target-facts.ts')
+      const { targetFacts } = await import('./observe/facts.ts')
       return targetFacts(await pipeline.routes(), pipeline.health)
     },
+    limits: async () => (await import('./observe/facts.ts')).limitFacts(api),
   }
   const pages = [
     ...(options.dashboard ? [options.dashboard] : []),

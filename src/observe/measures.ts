@@ -42,6 +42,10 @@ export const labels = {
   'signalbox.won': '`true` if the second call was the faster one.',
   'signalbox.format.from': "The client's format.",
   'signalbox.loss': 'What became of a part of the request: `dropped`, `clamped` and others.',
+  'signalbox.scope': 'Whose limit it is: `group` or `gateway`.',
+  'signalbox.group': 'The id of the group; absent for the gateway.',
+  'signalbox.unit': '`requests`, `tokens`, `usd` or `parallel`.',
+  'signalbox.window': '`minute`, `hour`, `day`, `week`, `month` or `total`; absent for `parallel`.',
   'signalbox.metric': 'The measure whose label sets were too many.',
   'signalbox.version': 'The version of the package.',
 } as const
@@ -216,6 +220,13 @@ export const measures = {
     unit: '1',
     help: 'Is a target in this state? 1 or 0.',
     labels: ['gen_ai.provider.name', 'gen_ai.request.model', 'signalbox.connection', 'signalbox.state'],
+  },
+  limitUsed: {
+    name: 'signalbox.limit.used',
+    kind: 'gauge',
+    unit: '1',
+    help: 'How much of a limit is used, from 0 to 1. Of groups and the gateway; limits of keys are in GET /api/keys/{id}/limits.',
+    labels: ['signalbox.scope', 'signalbox.group', 'signalbox.unit', 'signalbox.window'],
   },
   overflow: {
     name: 'signalbox.metrics.overflow',

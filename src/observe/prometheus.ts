@@ -1,6 +1,7 @@
 import type { Reply } from '../lib/exchange.ts'
 import { VERSION } from '../lib/version.ts'
 import type { GatewayObserver, TargetFact } from '../pipeline/observing.ts'
+import type { LimitState } from '../types.ts'
 import { contentTypes, expose, preferredFormat } from './exposition.ts'
 import { type LabelSet, measures, providerName } from './measures.ts'
 import { createMeasuring } from './measuring.ts'
@@ -28,7 +29,10 @@ export function prometheus({ token }: PrometheusOptions = {}): GatewayObserver {
       ...(token !== undefined && { token }),
       async reply(exchange, facts) {
         if (facts.isOneOfMany) return ONE_OF_MANY
-        registry.set(measures.targetState, statesOf(await facts.targets().catch(() => []))) // the storage may be away
+        const none = () => [] // the storage may be away
+        const [targets, limits] = await Promise.all([facts.targets().catch(none), facts.limits().catch(none)])
+        registry.set(measures.targetState, statesOf(targets))
+        registry.set(measures.limitUsed, usedOf(limits))
         const format = preferredFormat(exchange.header('accept'))
         const headers = { 'content-type': contentTypes[format], 'cache-control': 'no-store' }
         return { status: 200, headers, body: expose(registry.families(), format) }
@@ -48,6 +52,19 @@ function* statesOf(targets: readonly TargetFact[]): Generator<[LabelSet, number]
       }
       yield [labels, one === state ? 1 : 0]
     }
+  }
+}
+
+function* usedOf(limits: readonly LimitState[]): Generator<[LabelSet, number]> {
+  for (const { scope, id, unit, window, limit, used, unsettled, reserved } of limits) {
+    const labels = {
+      'signalbox.scope': scope,
+      ...(scope === 'group' && id !== undefined && { 'signalbox.group': id }),
+      'signalbox.unit': unit,
+      ...(window !== null && { 'signalbox.window': window }),
+    }
+    const taken = unit === 'parallel' ? reserved : used + unsettled
+    yield [labels, limit > 0 ? Math.min(taken / limit, 1) : 1]
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Exchange, Reply } from '../lib/exchange.ts'
-import type { Kind, WireFormat } from '../types.ts'
+import type { Kind, LimitState, WireFormat } from '../types.ts'
 import type { AttemptRecord, RequestRecord } from './records.ts'
 
 /**
@@ -28,6 +28,8 @@ export interface GatewayFacts {
   readonly isOneOfMany: boolean
   /** The targets that have been called lately, or that cool. Rejects with `STORAGE_FAILED`. */
   targets(): Promise<TargetFact[]>
+  /** How much is used of the limits of the gateway and of the first 100 groups that have some. Rejects as `targets` does. */
+  limits(): Promise<LimitState[]>
 }
 
 /** The state of a target. */

@@ -95,6 +95,25 @@ test('say which targets cool', async () => {
   assert.is(sample(text, 'signalbox_target_state', { ...target, signalbox_state: 'ok' }), 0)
 })
 
+test('say how much of the limits of the gateway and of groups is used', async () => {
+  const world = await openObserved([prometheus({ token: TOKEN })], metered({ input: 100, output: 50 }, { tokens: 0 }))
+  const { id: group } = await world.gateway.api.groups.create({ name: 'team', limits: { tokens: { day: 6_000 } } })
+  await world.gateway.api.groups.create({ name: 'free' })
+  await world.gateway.api.settings.update({ limits: { requests: { total: 4 } } })
+  const { key } = await world.gateway.api.keys.create({ name: 'ci', group })
+  await read(world.chat({}, { authorization: `Bearer ${key}` }))
+  const { text } = await scrape(world)
+  const ofGroup = {
+    signalbox_scope: 'group',
+    signalbox_group: group,
+    signalbox_unit: 'tokens',
+    signalbox_window: 'day',
+  }
+  assert.is(sample(text, 'signalbox_limit_used', ofGroup), 0.025)
+  assert.is(sample(text, 'signalbox_limit_used', { signalbox_scope: 'gateway', signalbox_window: 'total' }), 0.25)
+  assert.is(text.match(/^signalbox_limit_used\{/gm)?.length, 2)
+})
+
 test('are text of format 0.0.4, or of OpenMetrics where the scrape prefers it', async () => {
   const world = await openObserved([prometheus({ token: TOKEN })])
   await read(world.chat())
@@ -158,7 +177,7 @@ test('go to one series past 2,000 label sets, and the overflow counts them', asy
 test('are served while the storage is away, without the states of targets', async () => {
   const { page } = prometheus({ token: TOKEN })
   const targets = () => Promise.reject(new Error('the storage is away'))
-  const reply = await page?.reply({ header: () => undefined }, { isOneOfMany: false, targets })
+  const reply = await page?.reply({ header: () => undefined }, { isOneOfMany: false, targets, limits: targets })
   assert.is(reply?.status, 200)
   assert.match(String(reply?.body), /^signalbox_build_info\{/m)
 })

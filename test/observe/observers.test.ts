@@ -94,7 +94,10 @@ test('are told that a request is over when the gateway closes under it, and are 
   await reading
   assert.equal(ends, ['cut'])
   const { body } =
-    (await metrics.page?.reply({ header: () => undefined }, { isOneOfMany: false, targets: async () => [] })) ?? {}
+    (await metrics.page?.reply(
+      { header: () => undefined },
+      { isOneOfMany: false, targets: async () => [], limits: async () => [] },
+    )) ?? {}
   assert.match(String(body), /^signalbox_streams_active\{[^}]*\} 0$/m)
   assert.match(String(body), /^signalbox_requests_active\{[^}]*\} 0$/m)
 })
