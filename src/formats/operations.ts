@@ -18,7 +18,7 @@ export interface Operation {
   /** Other kinds that are served by it as well. */
   readonly alsoServes?: readonly Kind[]
   /** Does such a failure end the request, so that no other target is tried? */
-  endsAt(failure: { class: FailureClass }): boolean
+  endsAt(failure: { class: FailureClass; status?: number }): boolean
   /** Is it charged for once a provider has begun, so that another target is asked only after failures that have cost nothing? */
   readonly isPaidOnAcceptance?: true
   /** The limits that it has in place of the gateway's own defaults; those that the host or a rule sets come before. */

@@ -7,6 +7,7 @@ const operation = kindOperation({
   name: 'image',
   kind: 'image',
   isPaidOnAcceptance: true,
+  endsAt: (failure) => failure.class === 'client' && failure.status !== 404, // which is that of a model, whatever its words
   limits: { headersTimeoutMs: 180_000 }, // half a minute to three are normal
 })
 const loadForms = once(async () => (await import('./forms.ts')).imageForms)

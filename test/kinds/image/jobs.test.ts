@@ -1,0 +1,242 @@
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { type Answering, type Call, fakeUpstream, json, never } from '../../pipeline/support/upstream.ts'
+import { apiKeyOf, openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { bytesOf, jpeg, png } from './pictures.ts'
+import { imageVendors, openImages, SAMPLE } from './vendors.ts'
+
+const test = suite('images that come by a job or an address')
+
+const { model, makes } = imageVendors.bfl
+const POLL = 'https://api.eu2.bfl.ai/v1/get_result?id=j'
+const ready = (sample = SAMPLE) => json({ id: 'j', status: 'Ready', result: { sample } })
+const isPoll = ({ url }: Call) => url.pathname === '/v1/get_result'
+const isSample = ({ url }: Call) => url.href === SAMPLE
+
+test('the job is asked for at the address of its answer, with the key', async () => {
+  const { ask, up } = await openImages()
+  const response = await ask(model, {})
+  assert.is(response.status, 200)
+  const polls = up.calls.filter(isPoll)
+  assert.equal(
+    polls.map(({ url, init, headers }) => [url.href, init.method, headers.get('x-key')]),
+    [
+      [POLL, 'GET', apiKeyOf('bfl')],
+      [POLL, 'GET', apiKeyOf('bfl')],
+    ],
+  )
+})
+
+test('the picture is fetched without the key, and never for a client that wants its address', async () => {
+  const { ask, up } = await openImages()
+  await ask(model, {})
+  const [sample] = up.calls.filter(isSample)
+  assert.not.match(JSON.stringify([...(sample?.headers ?? [])]), /secret/)
+  const response = await ask(model, { response_format: 'url' })
+  assert.equal(((await response.json()) as { data: unknown[] }).data, [{ url: SAMPLE }])
+  assert.is(up.calls.filter(isSample).length, 1)
+})
+
+test('what the vendor reports as its cost is that of the image', async () => {
+  const { ask, api } = await openImages({ usage: true })
+  await ask(model, {})
+  const { requests } = await api.usage.requests({})
+  assert.equal([requests[0]?.costUsd, requests[0]?.costSource, requests[0]?.units], [0.03, 'reported', { image: 1 }])
+})
+
+const ends: Record<string, { status: string; code: number; asked: string[] }> = {
+  'is refused by a content filter': { status: 'Request Moderated', code: 400, asked: ['bfl'] },
+  'has an image that is refused': { status: 'Content Moderated', code: 400, asked: ['bfl'] },
+  fails: { status: 'Error', code: 502, asked: ['bfl'] },
+  'is not found': { status: 'Task not found', code: 502, asked: ['bfl'] },
+}
+for (const [what, { status, code }] of Object.entries(ends))
+  test(`a job that ${what} orders nothing anew, and is a ${code}`, async () => {
+    const { ask, up } = await openImages({
+      combos: { pool: { models: [model, 'openai/gpt-image-2'], kind: 'image' } },
+      answer: (call) => (isPoll(call) ? json({ id: 'j', status, result: null }) : undefined),
+    })
+    const response = await ask('pool', {})
+    assert.is(response.status, code, await response.text())
+    assert.equal(up.calls.filter(({ init }) => init.method === 'POST').length, 1)
+  })
+
+test('words that are not known, and answers that cannot be read, mean that the job goes on', async () => {
+  const polls: Answering[] = [
+    () => json({ id: 'j', status: 'Queued' }),
+    () => json({ detail: 'busy' }, 429),
+    () => json({}, 502),
+    () => Promise.reject(new TypeError('fetch failed')),
+    () => new Response('<html>'),
+    () => ready(),
+  ]
+  let nth = 0
+  const { ask } = await openImages({
+    answer: (call) => (isPoll(call) ? (polls[nth++] ?? (() => ready()))(call, nth) : undefined),
+  })
+  assert.is((await ask(model, {})).status, 200)
+  assert.is(nth, 6)
+})
+
+test('a job that never ends is given up after five minutes', async () => {
+  const { ask, up, clock } = await openImages({
+    answer: (call) => (isPoll(call) ? json({ status: 'Pending' }) : undefined),
+  })
+  const answering = ask(model, {})
+  for (let times = 0; times < 400; times++) await clock.advance(1_000)
+  assert.is((await answering).status, 504)
+  assert.ok(up.calls.length < 130)
+})
+
+const ADDRESSES = [
+  'https://evil.test/v1/get_result?id=j',
+  'http://api.bfl.ai/v1/get_result?id=j',
+  'https://api.bfl.ai.evil.test/get_result',
+  'https://evilbfl.ai/get_result',
+  'https://api.bfl.ai:8443/get_result',
+  'https://user:pass@api.bfl.ai/get_result',
+  'https://169.254.169.254/latest/meta-data',
+  'file:///etc/passwd',
+  '//evil.test/x',
+  'nonsense',
+]
+for (const address of ADDRESSES)
+  test(`a job at ${address} is not asked for`, async () => {
+    const { ask, up } = await openImages({
+      answer: ({ url }) => (url.href === makes ? json({ id: 'j', polling_url: address }) : undefined),
+    })
+    const response = await ask(model, {})
+    assert.is(response.status, 502, await response.text())
+    assert.equal(
+      up.calls.map(({ url }) => url.href),
+      [makes],
+    )
+  })
+
+test('a connection with another address sends its key to the job at that address alone', async () => {
+  for (const [polling, key] of [
+    ['https://proxy.test/v1/get_result', apiKeyOf('bfl')],
+    ['https://api.us1.bfl.ai/v1/get_result', null],
+  ] as const) {
+    const up = fakeUpstream((call) => {
+      if (isPoll(call)) return ready()
+      if (isSample(call)) return new Response(bytesOf(jpeg), { headers: { 'content-type': 'image/jpeg' } })
+      return json({ id: 'j', polling_url: polling })
+    })
+    const { post, clock } = await openWorld({
+      fetch: up,
+      catalog: defaultCatalog,
+      connections: [{ provider: 'bfl', providerSpecificData: { baseUrl: 'https://proxy.test/v1' } }],
+    })
+    const answering = post('/v1/images/generations', { model, prompt: 'a walk' })
+    for (let times = 0; times < 40; times++) await clock.advance(times < 20 ? 0 : 500)
+    assert.is((await answering).status, 200)
+    assert.is(up.calls.find(isPoll)?.headers.get('x-key') ?? null, key)
+  }
+})
+
+const PICTURES = [
+  'http://delivery.bfl.ai/sample.png',
+  'https://127.0.0.1/sample.png',
+  'https://localhost/sample.png',
+  'https://10.0.0.1/x.png',
+  'https://[::1]/x.png',
+  'https://metadata.google.internal/x',
+  'https://a:b@cdn.test/x.png',
+]
+for (const address of PICTURES)
+  test(`an image at ${address} is not fetched, and its address is given with a warning`, async () => {
+    const { ask, up } = await openImages({ answer: (call) => (isPoll(call) ? ready(address) : undefined) })
+    const response = await ask(model, {})
+    assert.is(response.status, 200)
+    assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.b64_json/)
+    assert.equal(((await response.json()) as { data: unknown[] }).data, [{ url: address }])
+    assert.equal(
+      up.calls.filter((call) => call.url.href !== makes && !isPoll(call)),
+      [],
+    )
+  })
+
+test('an image that is larger than the limit is not read', async () => {
+  const { ask } = await openImages({
+    limits: { maxImageBytes: 1_000 },
+    answer: (call) =>
+      isSample(call) ? new Response(new Uint8Array(2_000), { headers: { 'content-type': 'image/png' } }) : undefined,
+  })
+  const response = await ask(model, {})
+  assert.equal(((await response.json()) as { data: unknown[] }).data, [{ url: SAMPLE }])
+})
+
+const phases: Record<string, (call: Call) => boolean> = {
+  'before the headers': ({ init }) => init.method === 'POST',
+  'while the job is asked for': isPoll,
+  'while the picture is fetched': isSample,
+}
+for (const [phase, isMeant] of Object.entries(phases))
+  test(`a client that leaves ${phase} ends the call`, async () => {
+    const { gateway, up, clock, told } = await openImages({
+      answer: (call) => {
+        if (isMeant(call)) return never()
+        return isPoll(call) ? ready() : undefined
+      },
+    })
+    const abort = new AbortController()
+    const body = JSON.stringify({ model, prompt: 'a walk' })
+    const replying = gateway.fetch(
+      new Request('http://gateway/v1/images/generations', { method: 'POST', body, signal: abort.signal }),
+    )
+    for (let times = 0; times < 40; times++) await clock.advance(times < 20 ? 0 : 250)
+    assert.is(up.open, 1)
+    abort.abort()
+    assert.is((await replying).status, 499)
+    assert.equal([up.open, clock.pending(), told.errors.length], [0, 0, 0])
+  })
+
+test('a client that leaves between two questions ends the job', async () => {
+  const { gateway, up, clock } = await openImages({
+    answer: (call) => (isPoll(call) ? json({ status: 'Pending' }) : undefined),
+  })
+  const abort = new AbortController()
+  const body = JSON.stringify({ model, prompt: 'a walk' })
+  const replying = gateway.fetch(
+    new Request('http://gateway/v1/images/generations', { method: 'POST', body, signal: abort.signal }),
+  )
+  for (let times = 0; times < 30; times++) await clock.advance(times < 20 ? 0 : 100)
+  abort.abort()
+  assert.is((await replying).status, 499)
+  const calls = up.calls.length
+  await clock.advance(60_000)
+  assert.equal([up.calls.length, clock.pending()], [calls, 0])
+})
+
+test('two of three images are given where one could not be made', async () => {
+  let nth = 0
+  const { ask } = await openImages({
+    answer: ({ url }) => (url.href === imageVendors.google.makes && ++nth === 2 ? json({}, 500) : undefined),
+  })
+  const response = await ask(imageVendors.google.model, { n: 3 })
+  assert.is(response.status, 200)
+  assert.is(
+    ((await response.json()) as { data: Array<{ b64_json: string }> }).data.filter((one) => one.b64_json === png)
+      .length,
+    2,
+  )
+  assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:answer\.images/)
+})
+
+test('content filters of vendors that answer 200 are errors of the request, and nobody else is asked', async () => {
+  const answers: Record<string, unknown> = {
+    google: { candidates: [{ finishReason: 'IMAGE_SAFETY' }] },
+    xai: { data: [{ url: '', respect_moderation: false }] },
+    fireworks: { base64: [''], finishReason: 'CONTENT_FILTERED' },
+  }
+  for (const [name, answer] of Object.entries(answers)) {
+    const { model } = imageVendors[name as 'google']
+    const { ask, up } = await openImages({
+      combos: { pool: { models: [model, 'openai/gpt-image-2'], kind: 'image' } },
+      answer: () => json(answer),
+    })
+    const response = await ask('pool', {})
+    assert.equal([response.status, up.calls.length], [400, 1], await response.text())
+  }
+})
