@@ -92,6 +92,8 @@ const SIZES: Readonly<Record<VendorName, (sent: Record<string, unknown>) => bool
   azure: ({ size }) => size === '1536x1024',
   google: (sent) =>
     JSON.stringify(sent.generationConfig).includes('"imageConfig":{"aspectRatio":"3:2","imageSize":"1K"}'),
+  vertex: (sent) =>
+    JSON.stringify(sent.generationConfig).includes('"imageConfig":{"aspectRatio":"3:2","imageSize":"1K"}'),
   xai: ({ aspect_ratio: ratio, resolution }) => ratio === '3:2' && resolution === '1k',
   together: ({ width, height }) => width === 1_536 && height === 1_024,
   fireworks: ({ aspect_ratio: ratio }) => ratio === '3:2',

@@ -79,6 +79,8 @@ const gemini = {
     }),
 }
 
+const VERTEX = 'https://aiplatform.googleapis.com/v1beta1/projects/mine/locations/global/publishers/google/models'
+
 /** All vendors, by a name. */
 export const imageVendors = {
   openai: {
@@ -103,6 +105,13 @@ export const imageVendors = {
     makes: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-3.1-flash-image:generateContent',
     edits: 'https://generativelanguage.googleapis.com/v1beta/models/gemini-3.1-flash-image:generateContent',
     key: 'x-goog-api-key',
+  },
+  vertex: {
+    ...gemini,
+    model: 'vertex/gemini-3.1-flash-image',
+    makes: `${VERTEX}/gemini-3.1-flash-image:generateContent`,
+    edits: `${VERTEX}/gemini-3.1-flash-image:generateContent`,
+    connection: { apiKey: 'ya29.secret-of-vertex', providerSpecificData: { project: 'mine' } },
   },
   xai: {
     model: 'xai/grok-imagine-image',

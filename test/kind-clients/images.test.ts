@@ -1,0 +1,123 @@
+import { createOpenAI } from '@ai-sdk/openai'
+import { GoogleGenAI } from '@google/genai'
+import { generateImage } from 'ai'
+import OpenAI, { APIError, toFile } from 'openai'
+import { bytesOf, jpeg, png, webp } from '../kinds/image/pictures.ts'
+import { imageVendors, openImages, type VendorName } from '../kinds/image/vendors.ts'
+import { assert, suite } from '../support/suite.ts'
+import { serve } from './support.ts'
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it warns of sizes and seeds that it does not send
+
+const test = suite('the clients of images, unchanged')
+
+/** Of vendors that answer without a job. */
+const made: Partial<Record<VendorName, string>> = {
+  openai: png,
+  azure: png,
+  google: png,
+  vertex: png,
+  xai: jpeg,
+  together: jpeg,
+  openrouter: webp,
+}
+const names = Object.keys(made) as VendorName[]
+
+async function open() {
+  const { gateway, up } = await openImages()
+  const { origin, close } = await serve(gateway)
+  return { up, close, origin, openai: new OpenAI({ baseURL: `${origin}/v1`, apiKey: 'x', maxRetries: 0 }) }
+}
+
+for (const name of names) {
+  const { model } = imageVendors[name]
+
+  test(`OpenAI's client makes and changes images at ${name}`, async () => {
+    const { openai, close } = await open()
+    try {
+      const { data, created } = await openai.images.generate({ model, prompt: 'a walk', size: '1024x1024', n: 2 })
+      assert.equal(
+        data?.map(({ b64_json: base64 }) => base64),
+        [made[name], made[name]],
+      )
+      assert.is(typeof created, 'number')
+      const image = await toFile(bytesOf(png), 'walk.png', { type: 'image/png' })
+      const one = await openai.images.edit({ model, prompt: 'make it rain', image })
+      assert.is(one.data?.[0]?.b64_json, made[name])
+      const two = await openai.images.edit({ model, prompt: 'both', image: [image, image], n: 1 })
+      assert.is(two.data?.[0]?.b64_json, made[name])
+    } finally {
+      await close()
+    }
+  })
+
+  test(`OpenAI's client reads a stream of ${name}`, async () => {
+    const { openai, close } = await open()
+    try {
+      const stream = await openai.images.generate({ model, prompt: 'a walk', stream: true, partial_images: 2 })
+      const events = []
+      for await (const event of stream) events.push(event)
+      const last = events.at(-1)
+      assert.equal([last?.type, last?.b64_json], ['image_generation.completed', made[name]])
+      const partial = events.filter(({ type }) => type === 'image_generation.partial_image')
+      assert.is(partial.length, name === 'openai' || name === 'azure' ? 2 : 0)
+      const edit = await openai.images.edit({
+        model,
+        prompt: 'rain',
+        image: await toFile(bytesOf(png), 'walk.png', { type: 'image/png' }),
+        stream: true,
+      })
+      const changed = []
+      for await (const event of edit) changed.push(event.type)
+      assert.equal(changed.at(-1), 'image_edit.completed')
+    } finally {
+      await close()
+    }
+  })
+
+  test(`the AI SDK makes and changes images at ${name}`, async () => {
+    const { origin, close } = await open()
+    try {
+      const openai = createOpenAI({ baseURL: `${origin}/v1`, apiKey: 'x' })
+      const { image } = await generateImage({ model: openai.image(model), prompt: 'a walk', size: '1024x1024' })
+      assert.is(image.base64, made[name])
+      const { images } = await generateImage({
+        model: openai.image(model),
+        prompt: { text: 'make it rain', images: [bytesOf(png)] },
+      })
+      assert.is(images[0]?.base64, made[name])
+    } finally {
+      await close()
+    }
+  })
+}
+
+for (const name of ['google', 'vertex'] as const)
+  test(`@google/genai makes images at ${name} by its own form`, async () => {
+    const { origin, close } = await open()
+    try {
+      const { models } = new GoogleGenAI({ apiKey: 'x', httpOptions: { baseUrl: origin } })
+      const { candidates } = await models.generateContent({
+        model: imageVendors[name].model,
+        contents: 'a walk',
+        config: { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '3:2' } },
+      })
+      const data = candidates?.[0]?.content?.parts?.flatMap(({ inlineData }) => inlineData?.data ?? [])
+      assert.equal(data, [png])
+    } finally {
+      await close()
+    }
+  })
+
+test("OpenAI's client throws errors that name the field", async () => {
+  const { openai, up, close } = await open()
+  try {
+    const error: unknown = await openai.images
+      .generate({ model: imageVendors.xai.model, prompt: 'a walk', n: 11 })
+      .catch((thrown) => thrown)
+    assert.ok(error instanceof APIError)
+    assert.equal([error.status, error.param, up.calls.length], [400, 'n', 0])
+  } finally {
+    await close()
+  }
+})
