@@ -7,9 +7,12 @@ import { scopeOfClient } from '../lib/scope.ts'
 import type { App } from './app.ts'
 import { managementErrorReply } from './error-reply.ts'
 
-/** The handlers of Fetch requests. A failure becomes a response: they never reject. */
+/** The handlers of Fetch requests. A failure becomes a response. */
 interface FetchHandlers {
-  /** Also responds to paths that are not the gateway's. */
+  /**
+   * Also responds to paths that are not the gateway's. Called as a client calls `fetch`, with a URL, it rejects with the reason of the
+   * client's signal when that was aborted before the response; otherwise it never rejects.
+   */
   gateway(request: Request | URL | string, ...platform: unknown[]): Promise<Response>
   /** Resolves to `undefined` for paths that are not the gateway's. */
   handle(request: Request, ...platform: unknown[]): Promise<Response | undefined>
@@ -46,22 +49,31 @@ export function createFetchHandlers(
   async function answer(
     request: Request,
     platform: readonly unknown[],
-    otherwise: (exchange: Exchange) => Reply | undefined,
+    { otherwise, caller }: { otherwise: (exchange: Exchange) => Reply | undefined; caller?: AbortSignal | undefined },
   ): Promise<Response | undefined> {
     try {
       const exchange = new FetchExchange(request, { context: platform.find(isContext), holdsRefused })
       if (begin) await begin()
       const reply = (await app(exchange)) ?? otherwise(exchange)
-      return reply && responseOf(reply, linger)
+      return reply && responseOf(reply, linger, caller)
     } catch (error) {
       return responseOf(managementErrorReply(error, onError)) // the path of the request is not known
     }
   }
 
   return {
-    gateway: async (request, ...platform) =>
-      (await answer(requestOf(request, platform[0]), platform, elsewhere)) ?? new Response(null, { status: 404 }),
-    handle: (request, ...platform) => answer(request, platform, () => undefined),
+    async gateway(given, ...platform) {
+      const request = requestOf(given, platform[0])
+      const caller = request === given ? undefined : request.signal // a client in this process, and no server
+      caller?.throwIfAborted()
+      const response = await answer(request, platform, { otherwise: elsewhere, caller })
+      if (caller?.aborted) {
+        await response?.body?.cancel().catch(() => {})
+        throw caller.reason
+      }
+      return response ?? new Response(null, { status: 404 })
+    },
+    handle: (request, ...platform) => answer(request, platform, { otherwise: () => undefined }),
     matches(request) {
       const url = typeof request === 'object' && 'url' in request ? request.url : request
       return URL.canParse(url, BASE) && isOwnPath(new URL(url, BASE).pathname)
@@ -207,11 +219,14 @@ function urlOf({ url, headers }: Request): URL {
   throw gatewayError('INVALID_REQUEST', { message: 'The Host header is not a host name.' })
 }
 
-/** A reply as a Fetch response. `linger` is awaited before the end of a response after which the connection is closed. */
-function responseOf({ status, headers, body }: Reply, linger?: () => Promise<void>): Response {
+/**
+ * A reply as a Fetch response. `linger` is awaited before the end of a response after which the connection is closed. `caller`: the signal of a
+ * client in this process.
+ */
+function responseOf({ status, headers, body }: Reply, linger?: () => Promise<void>, caller?: AbortSignal): Response {
   const isHeldOpen = linger !== undefined && headers.connection === 'close' && typeof body === 'string'
   const content = isHeldOpen ? followedBy(linger, body) : body
-  if (isByteStream(content)) return new Response(readableOf(content), { status, headers })
+  if (isByteStream(content)) return new Response(readableOf(content, caller), { status, headers })
   return new Response((content ?? null) as BodyInit | null, { status, headers }) // the type excludes shared memory, which the bytes never are
 }
 
@@ -231,12 +246,16 @@ function followedBy(linger: () => Promise<void>, text: string): ByteStream {
   }
 }
 
-/** Pulls one chunk at a time: nothing is read ahead of the client. */
-function readableOf(stream: ByteStream): ReadableStream<Uint8Array> {
+/** Pulls one chunk at a time: nothing is read ahead of the client. Fails with the reason of `caller` when it is aborted. */
+function readableOf(stream: ByteStream, caller: AbortSignal | undefined): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
+      start(controller) {
+        caller?.addEventListener('abort', () => controller.error(caller.reason), { once: true })
+      },
       async pull(controller) {
         const chunk = await stream.next()
+        if (caller?.aborted) return // it has failed
         if (chunk) controller.enqueue(chunk)
         else controller.close()
       },

@@ -1,0 +1,54 @@
+import { assert, suite } from '../support/suite.ts'
+import { chatEvents } from './support/answers.ts'
+import { fakeUpstream, never, sse } from './support/upstream.ts'
+import { openWorld } from './support/world.ts'
+
+const test = suite('gateway.fetch as the fetch of a client in the same process')
+
+const REASON = new Error('the caller has left')
+const at = 'http://gateway/v1/chat/completions'
+const asking = (signal: AbortSignal, stream = false) => ({
+  method: 'POST',
+  signal,
+  body: JSON.stringify({ model: 'one/m', stream, messages: [{ role: 'user', content: 'Hi' }] }),
+})
+
+test('a client that has left before it asks gets the reason of its signal, and no provider is called', async () => {
+  const up = fakeUpstream(never)
+  const { gateway } = await openWorld({ fetch: up })
+  const thrown = await gateway.fetch(at, asking(AbortSignal.abort(REASON))).catch((error: unknown) => error)
+  assert.equal([thrown, up.calls.length], [REASON, 0])
+})
+
+test('a client that leaves before the answer begins gets the reason of its signal, and the call to the provider ends', async () => {
+  const leave = new AbortController()
+  const up = fakeUpstream(() => {
+    queueMicrotask(() => leave.abort(REASON))
+    return never()
+  })
+  const { gateway } = await openWorld({ fetch: up })
+  const thrown = await gateway.fetch(at, asking(leave.signal)).catch((error: unknown) => error)
+  assert.equal([thrown, up.calls.length, up.open], [REASON, 1, 0])
+})
+
+test('a client that leaves in mid stream gets the reason of its signal, and no end', async () => {
+  const leave = new AbortController()
+  const up = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
+  const { gateway } = await openWorld({ fetch: up })
+  const response = await gateway.fetch(at, asking(leave.signal, true))
+  const reader = response.body?.getReader()
+  await reader?.read()
+  leave.abort(REASON)
+  const reading = async () => {
+    while (!(await reader?.read())?.done);
+    return 'an end'
+  }
+  assert.is(await reading().catch((error: unknown) => error), REASON)
+  assert.is(up.open, 0)
+})
+
+test('a server that passes on the request of a client that has left gets a response', async () => {
+  const { gateway } = await openWorld({ fetch: fakeUpstream(never) })
+  const response = await gateway.fetch(new Request(at, asking(AbortSignal.abort(REASON))))
+  assert.is(response.status, 499)
+})
