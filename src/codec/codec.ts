@@ -1,6 +1,7 @@
 import type { ItemMemory } from '../formats/canonical/item-memory.ts'
 import type { AnswerReader, Format, UpstreamFormat } from '../formats/format.ts'
 import type { Operation } from '../formats/operations.ts'
+import type { WriteContext } from '../formats/translator.ts'
 import type { ByteStream, Exchange, UpstreamCall, UpstreamFetch } from '../lib/exchange.ts'
 import type { Scope } from '../lib/scope.ts'
 import type { RouteTarget } from '../routing/group.ts'
@@ -77,6 +78,8 @@ export interface AskedRequest {
   readonly table: Pick<RouteTable, 'catalog' | 'customModels'>
   /** The id of the client's key; empty when it has none. */
   readonly owner: string
+  /** What a target's answer says of itself to clients that are told so, by its usage. */
+  describe?(target: RouteTarget): NonNullable<WriteContext['describe']>
   /** The most tokens that the answer may have, where the gateway sets it in place of the request. */
   readonly outputLimit?: number
   /** For how long the client waits; absent when a request is only explained, for which nothing is fetched. */

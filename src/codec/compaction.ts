@@ -11,8 +11,9 @@ import {
 import type { CanonicalRequest } from '../formats/canonical/request.ts'
 import type { StreamEvent } from '../formats/canonical/stream.ts'
 import { estimateTokens } from '../formats/estimate-tokens.ts'
+import { sharedFormatOf } from '../formats/formats.ts'
 import { operations } from '../formats/operations.ts'
-import type { ParseContext, Translator } from '../formats/translator.ts'
+import type { ClientTranslator, ParseContext } from '../formats/translator.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { contextWindowOf } from '../providers/catalog-model.ts'
 import { traitsFor } from '../providers/traits.ts'
@@ -43,7 +44,7 @@ export async function carryRequest(
   const summary = memory.summaries.get(call)
   const found: { way: keyof typeof ways } = { way: 'plain' }
 
-  function parse(client: Translator, body: JsonObject, given: ParseContext): CanonicalRequest {
+  function parse(client: ClientTranslator, body: JsonObject, given: ParseContext): CanonicalRequest {
     const asked = client.parseRequest(body, { ...given, isCompaction })
     if (asked.compact === 'now') {
       found.way = 'now'
@@ -84,7 +85,9 @@ const unchanged = <T>(value: T): T => value
 export async function isCompactionOurs({ call, format, context }: AskedRequest, target: RouteTarget): Promise<boolean> {
   const wish = call.endpoint.compactionIn?.(call.body)
   if (wish === undefined) return false
-  const { traits } = await format.loadTranslator()
+  const shared = sharedFormatOf(format.name)
+  if (!shared) return false // compactions are asked for in formats of providers only
+  const { traits } = await shared.loadTranslator()
   if (traitsFor(traits, target, context.catalog).compacts) return false
   return wish === 'now' || mustCompact(wish, estimateTokens(call.body), contextWindowOf(context.catalog, target))
 }

@@ -1,10 +1,11 @@
-import { answersOf } from '../formats/format.ts'
+import { answersOf, type SharedFormat } from '../formats/format.ts'
+import { sharedFormatOf } from '../formats/formats.ts'
 import { hasForms } from '../kinds/endpoint.ts'
 import { withoutMember } from '../lib/json-scan.ts'
 import { once } from '../lib/promises.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import { requireKind } from '../routing/kinds.ts'
-import type { WireFormat } from '../types.ts'
+import type { ClientFormat } from '../types.ts'
 import { requestHeaders } from '../upstream/headers.ts'
 import type { AskedRequest, Codec } from './codec.ts'
 import { asJsonArray } from './json-array.ts'
@@ -20,13 +21,14 @@ export async function encode(request: AskedRequest, routeTarget: RouteTarget): P
   const { endpoint } = call
   await requireKind(request, routeTarget)
   if (hasForms(endpoint)) return (await loadKindCodec()).kindCodec(request, routeTarget)
+  const shared = sharedFormatOf(format.name)
   const target = speaking(format.name, routeTarget)
-  if (needsTranslation(request, target)) return (await context.translation()).codecFor(request, target)
+  if (!shared || needsTranslation(request, target)) return (await context.translation()).codecFor(request, target)
   if (asksToCompact(call)) {
     const translation = await context.translation()
     if (await translation.isCompactionOurs(request, target)) return translation.codecFor(request, target)
   }
-  const plain = passThrough(request, target)
+  const plain = passThrough(request, target, shared)
   const isLimited = request.outputLimit !== undefined && endpoint.outputLimit
   const codec = isLimited ? await (await context.translation()).limitingOutput(request, target, plain) : plain
   if (!context.asksForUsage || !call.stream || !endpoint.usageRequest?.isOpen(call.body)) return codec
@@ -51,8 +53,10 @@ export async function encodeLimited(request: AskedRequest, target: RouteTarget, 
 const loadKindCodec = once(() => import('./kind-codec.ts'))
 
 /** The target in the client's own format, if it speaks that too. */
-const speaking = (format: WireFormat, target: RouteTarget): RouteTarget =>
-  target.format !== format && target.alsoSpeaks?.includes(format) ? { ...target, format } : target
+const speaking = (format: ClientFormat, target: RouteTarget): RouteTarget => {
+  const spoken = target.format === format ? undefined : target.alsoSpeaks?.find((other) => other === format)
+  return spoken ? { ...target, format: spoken } : target
+}
 
 function needsTranslation({ call, format, context, owner }: AskedRequest, target: RouteTarget): boolean {
   const { operation, referencesIn } = call.endpoint
@@ -73,8 +77,8 @@ const asksToCompact = ({ endpoint: { compactionIn }, text, body }: ModelCall): b
   compactionIn !== undefined && text.includes('"compaction') && compactionIn(body) !== undefined
 
 /** The request with a body that is the client's but for the model's name. */
-function passThrough(request: AskedRequest, target: RouteTarget): Codec {
-  const { exchange, call, format } = request
+function passThrough(request: AskedRequest, target: RouteTarget, format: SharedFormat): Codec {
+  const { exchange, call } = request
   const { endpoint } = call
   const isArray = wantsArray(request)
   const answers = answersOf(format, endpoint.operation)

@@ -13,7 +13,7 @@ export function parseFormCall(
   endpoint: Endpoint,
   { pathModel, contentType = '' }: { pathModel?: string | undefined; contentType?: string | undefined },
 ): ModelCall {
-  if (!isMultipart(contentType)) return parseModelCall(bytes, endpoint, pathModel)
+  if (!isMultipart(contentType)) return parseModelCall(bytes, endpoint, { model: pathModel })
   const form = readForm(bytes, contentType)
   const body = membersOf(form)
   const model = checkedModel(pathModel ?? body.model)

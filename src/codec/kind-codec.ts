@@ -1,4 +1,5 @@
 import { createWarnings } from '../formats/canonical/warnings.ts'
+import { sharedFormatOf, upstreamFormatOf } from '../formats/formats.ts'
 import { hasForms } from '../kinds/endpoint.ts'
 import type { Carried, CarriedPart } from '../kinds/forms.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
@@ -40,13 +41,15 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
   )
   const { isPassThrough, losses, write, stream, replyType } = carried
   const address = addressOf(carried, target, context.catalog)
+  const own = sharedFormatOf(format.name)
   const headers = isPassThrough
-    ? requestHeaders(request.exchange, format.defaultHeaders)
+    ? requestHeaders(request.exchange, own?.defaultHeaders ?? {})
     : translatedHeaders(request.exchange, {})
+  const upstream = own ?? (await upstreamFormatOf(target.format))
   const [first, ...others] = carried.parts.map((part) => codecPart(part, headers, { address, context }))
   if (!first) throw new TypeError('A request is carried by no call.')
   return {
-    format: stream?.of === 'bytes' ? { ...format, framing: bytesFraming } : format,
+    format: stream?.of === 'bytes' ? { ...upstream, framing: bytesFraming } : upstream,
     operation: endpoint.operation,
     ...(stream && { streams: true }),
     replyType: ({ kind, head }) => replyType(head.header('content-type'), kind === 'whole'),

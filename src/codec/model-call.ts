@@ -20,20 +20,41 @@ export interface ModelCall {
   modelSpans: readonly Span[]
 }
 
-/**
- * Parses the body of a model request; `pathModel` is the model's name where the path has it. Throws `INVALID_JSON` or `INVALID_REQUEST`.
- */
-export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?: string): ModelCall {
+/** What a request says beside its body. */
+export interface AskedBeside {
+  /** The name of the model, where the path or a header has it; otherwise the body has it. */
+  model?: string | undefined
+  /** Is the answer to be a stream, where a header says so? Otherwise the body does. */
+  stream?: boolean | undefined
+}
+
+/** What the path and the headers of a request say. */
+export const askedBeside = (
+  { headers }: Endpoint,
+  pathModel: string | undefined,
+  header: (name: string) => string | undefined,
+): AskedBeside =>
+  headers
+    ? { model: header(headers.model), stream: (headers.stream && header(headers.stream) === 'true') || undefined }
+    : { model: pathModel }
+
+/** Parses the body of a model request. Throws `INVALID_JSON` or `INVALID_REQUEST`. */
+export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, beside: AskedBeside = {}): ModelCall {
+  const { model: pathModel, stream } = beside
   const text = jsonText(bytes)
   const { modelNames = MODEL } = endpoint
   const { spans, depth } = scanTopLevel(text, pathModel === undefined ? MODEL : NONE)
   const body = parseJsonObject(text, depth)
-  const model = checkedModel(pathModel ?? body[modelNames.find((name) => typeof body[name] === 'string') ?? 'model'])
+  const model = checkedModel(
+    pathModel ?? body[modelNames.find((name) => typeof body[name] === 'string') ?? 'model'],
+    endpoint.headers && `The header "${endpoint.headers.model}"`,
+  )
   refuseState(body, endpoint)
   return {
     endpoint,
     model,
-    stream: endpoint.streams === 'always' || (endpoint.streams === 'asked' && asksForStream(body, endpoint)),
+    stream:
+      endpoint.streams === 'always' || (endpoint.streams === 'asked' && (stream ?? asksForStream(body, endpoint))),
     bytes: bytes.length,
     body,
     text,
@@ -45,13 +66,12 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, pathModel?
 export const asksForStream = (body: JsonObject, { asksForStream: asks }: Endpoint) =>
   asks?.(body) ?? body.stream === true
 
-/** The name of the model of a request. Throws `INVALID_REQUEST` when there is none that can be one. */
-export function checkedModel(model: unknown): string {
+/** The name of the model of a request, which stands at `place`. Throws `INVALID_REQUEST` when there is none that can be one. */
+export function checkedModel(model: unknown, place = '"model"'): string {
   if (Array.isArray(model)) throw gatewayError('INVALID_REQUEST', { message: '"model" is given more than once.' })
   if (typeof model !== 'string' || model.trim() === '') {
     throw gatewayError('INVALID_REQUEST', {
-      message:
-        '"model" is required: the name of a model from GET /v1/models, such as "openai/gpt-4o", an alias or a combo.',
+      message: `${place} is required: the name of a model from GET /v1/models, such as "openai/gpt-4o", an alias or a combo.`,
     })
   }
   if (model.length > MAX_MODEL_NAME)

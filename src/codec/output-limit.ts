@@ -1,3 +1,4 @@
+import { sharedFormatOf } from '../formats/formats.ts'
 import { traitsFor } from '../providers/traits.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { AskedRequest, Codec } from './codec.ts'
@@ -10,8 +11,9 @@ export async function limitingOutput(
 ): Promise<Codec> {
   const { outputLimit: place } = call.endpoint
   const { body } = codec.request
-  if (!place || outputLimit === undefined || typeof body !== 'string') return codec
-  const { traits } = await format.loadTranslator()
+  const shared = sharedFormatOf(format.name)
+  if (!place || !shared || outputLimit === undefined || typeof body !== 'string') return codec
+  const { traits } = await shared.loadTranslator()
   const { outputLimitField } = traitsFor(traits, target, context.catalog)
   return {
     ...codec,

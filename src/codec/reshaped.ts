@@ -2,6 +2,7 @@ import { answerEvents } from '../formats/canonical/answer-events.ts'
 import { exactObject, notTooDeep } from '../formats/canonical/exact-json.ts'
 import { restoreAnswer } from '../formats/canonical/restore.ts'
 import { createResponseWarnings, createWarnings } from '../formats/canonical/warnings.ts'
+import { sharedFormatOf } from '../formats/formats.ts'
 import { operations } from '../formats/operations.ts'
 import { gatherStream } from '../formats/translate-stream.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
@@ -23,8 +24,10 @@ import { parseContextOf, type TranslationMemory, writeContextOf } from './transl
  */
 export async function forEvents(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec> {
   const { call, context, format } = request
-  const client = await format.loadTranslator()
-  const { name } = format
+  const shared = sharedFormatOf(format.name)
+  if (!shared) return codec // never passed through
+  const client = await shared.loadTranslator()
+  const { name } = shared
   const traits = traitsFor(client.traits, { ...target, format: name }, context.catalog)
   const origin = { format: name, account: target.connection.id }
   const responseWarnings = createResponseWarnings()

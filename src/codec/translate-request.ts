@@ -8,9 +8,9 @@ import { createWarnings, type Warnings } from '../formats/canonical/warnings.ts'
 import type { UpstreamFormat } from '../formats/format.ts'
 import { upstreamFormatOf } from '../formats/formats.ts'
 import type {
+  ClientTranslator,
   ParseContext,
   TargetContext,
-  Translator,
   UpstreamTranslator,
   WriteContext,
 } from '../formats/translator.ts'
@@ -28,7 +28,7 @@ import type { RefusedOptions } from './refused-options.ts'
 
 /** A client's request in the canonical form, prepared for a target. */
 export interface TranslatedRequest extends PreparedRequest {
-  client: Translator
+  client: ClientTranslator
   upstream: UpstreamTranslator
   /** The target's format. */
   format: UpstreamFormat
@@ -48,7 +48,7 @@ export interface TranslationMemory {
 
 interface TranslateOptions {
   memory: TranslationMemory
-  parse(client: Translator, body: JsonObject, context: ParseContext): CanonicalRequest
+  parse(client: ClientTranslator, body: JsonObject, context: ParseContext): CanonicalRequest
 }
 
 /**
@@ -65,7 +65,10 @@ export async function translateRequest(
   const [client, upstream] = await Promise.all([request.format.loadTranslator(), format.loadTranslator()])
 
   const warnings = createWarnings({ isStrict: isStrict(request), names: client.fieldNames })
-  const given = parseContextOf(request, { warnings, stream: call.stream, isArray: wantsArray(request) })
+  const given = {
+    ...parseContextOf(request, { warnings, stream: call.stream, isArray: wantsArray(request) }),
+    targetFormat: target.format,
+  }
   const asked = limited(parse(client, exactObject(call.text, call.body), given), request)
   const traits = memory.refusedOptions.without(target, traitsFor(upstream.traits, target, context.catalog))
   const origin = { format: target.format, account: target.connection.id }
@@ -94,7 +97,11 @@ const loadMedia = once(() => import('./media.ts'))
  * Asks for a summary of the reasoning where the client's format expects to be shown it, the provider hides it unless asked, and the request
  * has a budget but does not say.
  */
-function optionsFor({ options }: CanonicalRequest, client: Translator, upstream: UpstreamTranslator): RequestOptions {
+function optionsFor(
+  { options }: CanonicalRequest,
+  client: ClientTranslator,
+  upstream: UpstreamTranslator,
+): RequestOptions {
   const { reasoning } = options
   const isSet = reasoning?.show !== undefined || typeof reasoning?.budget !== 'number'
   if (isSet || !client.showsBudgetedReasoning || !upstream.hidesReasoning) return options
@@ -114,7 +121,8 @@ export function parseContextOf(
   { call, exchange, context, owner }: AskedRequest,
   { warnings, stream, isArray = false }: { warnings: Warnings; stream: boolean; isArray?: boolean },
 ): ParseContext {
-  const version = exchange.header('anthropic-version')
+  const { headers, version: ownVersion } = call.endpoint
+  const version = exchange.header(headers?.version ?? 'anthropic-version') ?? ownVersion
   return {
     warnings,
     route: { model: call.model, stream, isArray },

@@ -7,7 +7,7 @@ import { createResponseWarnings, type ResponseWarnings } from '../formats/canoni
 import { answersOf } from '../formats/format.ts'
 import { type OperationName, operations } from '../formats/operations.ts'
 import { gatherStream } from '../formats/translate-stream.ts'
-import type { TargetContext, Translator, UpstreamTranslator } from '../formats/translator.ts'
+import type { ClientTranslator, TargetContext, UpstreamTranslator } from '../formats/translator.ts'
 import { decodeUtf8Lenient, encodeUtf8 } from '../lib/bytes.ts'
 import { tryParseShallow } from '../lib/json.ts'
 import { entryOf } from '../lib/maps.ts'
@@ -77,7 +77,12 @@ async function answerCodec(
   const { origin, traits } = target
   const responseWarnings = createResponseWarnings()
   const read = { origin, traits, newId, responseWarnings }
-  const write = writeContextOf(request, { request: asked, model: target.model, responseWarnings })
+  const describe = request.describe?.(routeTarget)
+  const write = {
+    ...writeContextOf(request, { request: asked, model: target.model, responseWarnings }),
+    requestWarnings: target.warnings.list,
+    ...(describe && { describe }),
+  }
   const isArray = wantsArray(request)
   const remembered = { owner, turns: asked.turns, origin }
 
@@ -222,7 +227,7 @@ const NEEDED: ReadonlySet<OptionName> = new Set(['candidates', 'maxOutputTokens'
 /** The failure with the provider's error in the client's format; unchanged when the provider sent no body. */
 function translatedFailure(
   failed: FailedResponse,
-  { client, upstream, now }: { client: Translator; upstream: UpstreamTranslator; now: number },
+  { client, upstream, now }: { client: ClientTranslator; upstream: UpstreamTranslator; now: number },
 ): FailedResponse {
   const { failure, head } = failed
   if (!head || !failure.body) return failed

@@ -4,12 +4,12 @@ import { entryOf } from '../lib/maps.ts'
 import type { FormFile } from '../lib/multipart.ts'
 import type { SseEvent, StreamFraming } from '../lib/sse.ts'
 import type { Traits } from '../traits.ts'
-import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
+import type { AuthStyle, ClientFormat, ProviderFormat, WireFormat } from '../types.ts'
 import type { TokenUsage } from './canonical/answer.ts'
 import type { EmbeddedError } from './canonical/errors.ts'
 import type { CompactionMode } from './canonical/request.ts'
 import { type Operation, type OperationName, operations } from './operations.ts'
-import type { Translator, UpstreamTranslator } from './translator.ts'
+import type { ClientTranslator, Translator, UpstreamTranslator } from './translator.ts'
 
 export type { TokenUsage } from './canonical/answer.ts'
 export type { EmbeddedError } from './canonical/errors.ts'
@@ -21,6 +21,8 @@ export interface ErrorFacts {
   message: string
   /** The field of the request that is at fault, if known. */
   param?: string | undefined
+  /** The model that the request names in its headers. */
+  model?: string | undefined
   /** After how many seconds another request may help, if known. */
   retryAfter?: string | undefined
 }
@@ -200,8 +202,8 @@ interface ClientDetection {
 }
 
 /** What the gateway knows about a client's format. */
-export interface Format extends UpstreamFormat {
-  readonly name: WireFormat
+export interface Format {
+  readonly name: ClientFormat
   /** Where its clients send model requests. */
   readonly endpoints: readonly Endpoint[]
   readonly clientSigns: ClientDetection
@@ -215,15 +217,30 @@ export interface Format extends UpstreamFormat {
    * would throw. Absent if the format's providers send no such events.
    */
   createKeeper?(): (events: Uint8Array) => Uint8Array
+  /** Do its answers say who has answered, after which attempts and at which cost (`WriteContext.describe`)? */
+  readonly tellsCourse?: true
+  /** The members of its answers that hold what the model says; those of a format of providers stand with its `answers`. */
+  readonly said?: SaidIn
+  loadTranslator(): Promise<ClientTranslator>
+}
+
+/** A format that both clients and providers speak. */
+export interface SharedFormat extends Format, UpstreamFormat {
+  readonly name: WireFormat
+  readonly errors: FormatErrors
   loadTranslator(): Promise<Translator>
 }
+
+/** The members of answers to clients that hold what the model says; `undefined` where it says nothing. */
+export const saidToClients = (format: Format | SharedFormat, operation: Operation): SaidIn | undefined =>
+  'answers' in format ? answersOf(format, operation).said : format.said
 
 /** An endpoint for model requests: what its clients ask for, in which form, and where. */
 export interface Endpoint {
   /** Below the base path; `{model}` where the format has the model's name in its path. */
   path: string
   /** The form of its requests, answers and errors. */
-  format: WireFormat
+  format: ClientFormat
   operation: Operation
   /** The members of its body that may name the model, the first that is given; default: `model`. */
   modelNames?: readonly string[]
@@ -239,6 +256,10 @@ export interface Endpoint {
   streams: 'asked' | 'always' | 'never'
   /** Does a body ask for a stream, where that is not its member `stream`? */
   asksForStream?(body: JsonObject): boolean
+  /** The headers that name the model, and that ask for a stream by "true", where they say it in place of the body. */
+  headers?: { readonly model: string; readonly stream?: string; readonly version?: string }
+  /** The version of its API, where the path or the header has it. */
+  version?: string
   /** The endpoint's path below a provider's base URL, with its query. */
   upstreamPath(model: string): string
   /** Further members of an error's body that hold its message, for clients that look for it there. */

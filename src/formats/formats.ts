@@ -1,18 +1,22 @@
 import { once } from '../lib/promises.ts'
-import type { AuthStyle, ProviderFormat, WireFormat } from '../types.ts'
+import type { AuthStyle, ClientFormat, ProviderFormat, WireFormat } from '../types.ts'
+import { aiSdk } from './ai-sdk/format.ts'
 import { anthropicMessages } from './anthropic-messages/format.ts'
-import type { Format, UpstreamFormat } from './format.ts'
+import type { Format, SharedFormat, UpstreamFormat } from './format.ts'
 import { gemini } from './gemini/format.ts'
 import { openaiChat } from './openai-chat/format.ts'
 import { openaiResponses } from './openai-responses/format.ts'
 
-/** The formats that clients speak: a folder and a line for each. */
-const clientFormats: Readonly<Record<WireFormat, Format>> = {
+/** The formats that both clients and providers speak: a folder and a line for each. */
+const sharedFormats: Readonly<Record<WireFormat, SharedFormat>> = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
   'anthropic-messages': anthropicMessages,
   gemini,
 }
+
+/** The formats that clients speak: those above, and those that no provider speaks. */
+const clientFormats: Readonly<Record<ClientFormat, Format>> = { ...sharedFormats, 'ai-sdk': aiSdk }
 
 interface DeferredFormat {
   auth: AuthStyle
@@ -31,14 +35,18 @@ const providerFormats: Readonly<Record<Exclude<ProviderFormat, WireFormat>, Defe
 export const formats: readonly Format[] = Object.values(clientFormats)
 
 /** The client format of this name. */
-export const formatOf = (name: WireFormat): Format => clientFormats[name]
+export const formatOf = (name: ClientFormat): Format => clientFormats[name]
 
-const isClientFormat = (name: ProviderFormat): name is WireFormat => name in clientFormats
+/** The format of this name, for clients and for providers; `undefined` where only one of them speaks it. */
+export const sharedFormatOf = (name: ClientFormat): SharedFormat | undefined =>
+  isShared(name) ? sharedFormats[name] : undefined
+
+const isShared = (name: ClientFormat | ProviderFormat): name is WireFormat => name in sharedFormats
 
 /** The provider format of this name. */
 export const upstreamFormatOf = async (name: ProviderFormat): Promise<UpstreamFormat> =>
-  isClientFormat(name) ? clientFormats[name] : providerFormats[name].load()
+  isShared(name) ? sharedFormats[name] : providerFormats[name].load()
 
 /** The header for credentials by default in a format. */
 export const defaultAuth = (name: ProviderFormat): AuthStyle =>
-  isClientFormat(name) ? clientFormats[name].auth : providerFormats[name].auth
+  isShared(name) ? sharedFormats[name].auth : providerFormats[name].auth

@@ -7,6 +7,8 @@ export interface ModelListFormat {
   list(entries: readonly ModelEntry[], request: { kinds: readonly Kind[]; query: URLSearchParams }): object
   /** The body for one model; `kinds`: the kinds of models that were searched. */
   one(entry: ModelEntry, kinds: readonly Kind[]): object
+  /** The body of a list of several kinds, in a version of the format's API; only where it has such lists. */
+  byKind?(lists: readonly { kind: Kind; entries: readonly ModelEntry[] }[], version: string): object
 }
 
 /** The id that a page starts after or ends before, and the query parameter that named it. */

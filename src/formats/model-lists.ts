@@ -1,12 +1,14 @@
-import type { WireFormat } from '../types.ts'
+import type { ClientFormat } from '../types.ts'
+import { aiSdkModels } from './ai-sdk/client/models.ts'
 import { anthropicModels } from './anthropic-messages/client/models.ts'
 import { geminiModels } from './gemini/client/models.ts'
 import { type ModelListFormat, openaiModels } from './model-list.ts'
 
 /** How the list of models is written for the clients of each format. Loaded with the listing. */
-export const modelLists: Readonly<Record<WireFormat, ModelListFormat>> = {
+export const modelLists: Readonly<Record<ClientFormat, ModelListFormat>> = {
   'openai-chat': openaiModels,
   'openai-responses': openaiModels,
   'anthropic-messages': anthropicModels,
   gemini: geminiModels,
+  'ai-sdk': aiSdkModels,
 }

@@ -7,7 +7,7 @@ import { notTooDeep } from './canonical/exact-json.ts'
 import { createSequence } from './canonical/sequence.ts'
 import type { EndEvent, StartEvent, StreamEvent } from './canonical/stream.ts'
 import { kindOfStatus, meaningOf } from './errors/kinds.ts'
-import type { ReadContext, Translator, UpstreamTranslator, WriteContext } from './translator.ts'
+import type { ClientTranslator, ReadContext, UpstreamTranslator, WriteContext } from './translator.ts'
 
 /** The formats of a translated stream. */
 export interface StreamTranslation {
@@ -16,7 +16,7 @@ export interface StreamTranslation {
   /** How the provider's stream is divided into events; default: server-sent events. */
   framing?: StreamFraming | undefined
   /** The client's format. */
-  to: Translator
+  to: ClientTranslator
   read: ReadContext
   write: WriteContext
   /** Reverts in the answer what `prepareRequest` has changed in the request. */
@@ -45,6 +45,7 @@ export function translateStream(
   const reader = from.createReader(read, sequence.take)
   const parser = framing((event) => {
     notTooDeep(event.data)
+    writer.pushRaw?.(event.data)
     reader.observe(event)
   })
   return {

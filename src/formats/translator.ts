@@ -1,7 +1,8 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { OptionName, Traits } from '../traits.ts'
-import type { Answer } from './canonical/answer.ts'
+import type { ProviderFormat } from '../types.ts'
+import type { Answer, TokenUsage } from './canonical/answer.ts'
 import type { CanonicalError } from './canonical/errors.ts'
 import type { CanonicalRequest } from './canonical/request.ts'
 import type { Origin } from './canonical/state.ts'
@@ -50,8 +51,9 @@ interface Counter extends UpstreamCounter {
   writeCount(tokens: number): JsonObject
 }
 
-/** The translations between the canonical form and a format that both clients and providers speak. */
-export interface Translator extends UpstreamTranslator {
+/** The translations between the canonical form and a format that clients speak. As synchronous and stateless as those above. */
+export interface ClientTranslator {
+  /** The format's names of the canonical fields, as warnings for clients use them. */
   readonly fieldNames: Readonly<Record<string, string>>
   readonly counter?: Counter
   /** Do its clients see the reasoning for which a request sets a budget, unless the request hides it? */
@@ -68,13 +70,23 @@ export interface Translator extends UpstreamTranslator {
   createWriter(context: WriteContext, write: (event: string) => void): StreamWriter
   /** Writes an error answer for a client. */
   writeError(error: CanonicalError): { status: number; headers: Record<string, string>; body: JsonObject }
+  /** Parses an error answer that clients cannot read as it is. */
+  parseError(answer: ErrorAnswer): CanonicalError
+}
+
+/** The translations between the canonical form and a format that both clients and providers speak. */
+export interface Translator extends UpstreamTranslator, ClientTranslator {
+  readonly fieldNames: Readonly<Record<string, string>>
+  readonly counter?: Counter
 }
 
 /** What the parsing of a client's request needs besides its body. */
 export interface ParseContext {
   warnings: Warnings
-  /** The API version in the request's header, if the format has one (Anthropic: `2026-10-21`). */
+  /** The API version in the request's header or path, if the format has one (Anthropic: `2026-10-21`, AI SDK: `4`). */
   version?: string
+  /** The format of the target, for requests that name a file by its ids at several vendors. */
+  targetFormat?: ProviderFormat
   /** What the path says, if the format's paths say anything (Gemini); `isArray`: the stream is a JSON array, not events. */
   route?: { model: string; stream: boolean; isArray?: boolean }
   /** Does the client ask for a compaction instead of an answer? */
@@ -124,6 +136,10 @@ export interface WriteContext {
   now: number
   /** Collects what the client's format cannot express. */
   responseWarnings: ResponseWarnings
+  /** What the translation of the request has lost, such as `dropped:seed`. */
+  requestWarnings?(): readonly string[]
+  /** Who has answered, after which attempts and at which cost by this usage, for clients that are told so in the answer. */
+  describe?(usage: TokenUsage | undefined): JsonObject
   /** Remembers an item of the answer as JSON; only for formats whose clients refer to items by their ids. */
   keepItem?(id: string, json: string): void
   /**
@@ -153,6 +169,8 @@ export interface StreamReader {
 /** Writes one stream for a client. */
 export interface StreamWriter {
   push(event: StreamEvent): void
+  /** Takes the data of a provider's event before its translation; only where the client wants it. */
+  pushRaw?(data: string): void
   /** A server-sent event or comment that keeps a silent stream open; may be sent at any time. */
   keepAlive(): string
   /** The content type, if it is not `text/event-stream`. */

@@ -1,5 +1,5 @@
 import type { LimitState, LimitUnit } from '../types/limits.ts'
-import type { WireFormat } from '../types.ts'
+import type { ClientFormat } from '../types.ts'
 
 /** The units that clients know headers for. */
 type ShownUnit = Extract<LimitUnit, 'requests' | 'tokens'>
@@ -21,12 +21,13 @@ const ofAnthropic: LimitHeaderNames = {
   resetOf: (resetsAt) => resetsAt.replace(/\.\d+Z$/, 'Z'),
 }
 
-/** Google's clients know no such headers. */
-const namesFor: Readonly<Record<WireFormat, LimitHeaderNames | undefined>> = {
+/** Clients of Google and of the AI SDK know no such headers. */
+const namesFor: Readonly<Record<ClientFormat, LimitHeaderNames | undefined>> = {
   'openai-chat': ofOpenai,
   'openai-responses': ofOpenai,
   'anthropic-messages': ofAnthropic,
   gemini: undefined,
+  'ai-sdk': undefined,
 }
 
 /**
@@ -35,7 +36,7 @@ const namesFor: Readonly<Record<WireFormat, LimitHeaderNames | undefined>> = {
  */
 export function limitHeaders(
   limits: readonly LimitState[],
-  { format, now }: { format: WireFormat; now: number },
+  { format, now }: { format: ClientFormat; now: number },
 ): Record<string, string> {
   const names = namesFor[format]
   const headers: Record<string, string> = {}

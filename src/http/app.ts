@@ -1,4 +1,5 @@
 import type { Endpoint } from '../formats/format.ts'
+import { formatOf } from '../formats/formats.ts'
 import { endpoints } from '../kinds/kinds.ts'
 import { type Exchange, isByteStream, type Reply } from '../lib/exchange.ts'
 import { withoutTrailing } from '../lib/urls.ts'
@@ -180,7 +181,7 @@ export function isOurs(path: string, basePath: string, pages: readonly MountedPa
  */
 function areaOf(path: string): Area | undefined {
   if (path === '/health') return 'health'
-  if (ELSEWHERE.has(path)) return 'models'
+  if (ELSEWHERE.has(path) || formatOf('ai-sdk').clientSigns.paths?.test(path)) return 'models'
   const end = path.indexOf('/', 1)
   const first = path.slice(1, end === -1 ? path.length : end)
   return path.startsWith('/') && Object.hasOwn(areaByFolder, first) ? areaByFolder[first] : undefined

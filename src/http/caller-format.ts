@@ -3,7 +3,7 @@ import { formatOf, formats } from '../formats/formats.ts'
 import { endpoints } from '../kinds/kinds.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { membersOf } from '../types/unions.ts'
-import type { WireFormat } from '../types.ts'
+import type { ClientFormat } from '../types.ts'
 
 /**
  * The format in which a caller under `/v1` or `/v1beta` reads errors and lists: that of the endpoint, or by the path, or by the headers
@@ -22,7 +22,7 @@ export function callerFormat(path: string, exchange: Pick<Exchange, 'header'>): 
 }
 
 /** The formats of all clients that may call a path, the default first. */
-export function callerFormatsOf(path: string): WireFormat[] {
+export function callerFormatsOf(path: string): ClientFormat[] {
   const signs = [[], ...formats.map(({ clientSigns }) => clientSigns.headers)]
   return signs.map((sent) => callerFormat(path, { header: (name) => (sent.includes(name) ? '' : undefined) }).name)
 }
@@ -34,8 +34,9 @@ export const isModelList = (path: string): boolean => /^\/v1\/models\/*$/.test(p
  * The formats in the order in which a request is searched for their signs. Google's comes first: its methods may follow a model's name that
  * looks like the path of another format, and its key may come among the headers of another.
  */
-const candidates = membersOf<WireFormat>({
+const candidates = membersOf<ClientFormat>({
   gemini: true,
+  'ai-sdk': true,
   'anthropic-messages': true,
   'openai-responses': true,
   'openai-chat': true,

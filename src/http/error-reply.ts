@@ -1,4 +1,5 @@
 import { type ErrorCode, type GatewayError, gatewayError, toGatewayError } from '../errors.ts'
+import { endpoints } from '../kinds/kinds.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { callerFormat, isModelList } from './caller-format.ts'
 import { jsonReply } from './reply.ts'
@@ -17,9 +18,11 @@ export async function modelsErrorReply(
   const { status, code, message, data } = forClient(error, onError)
   const param = typeof data.param === 'string' ? data.param : undefined
   const { errors: format } = callerFormat(path, exchange)
+  const named = endpoints.find((endpoint) => endpoint.path === path)?.headers
+  const model = named && exchange.header(named.model)
   const cors = isModelList(path) ? { 'access-control-allow-origin': '*' } : {}
   const retryAfter = error.headers['retry-after']
-  return jsonReply(status, format.body({ status, code, message, param, retryAfter }), {
+  return jsonReply(status, format.body({ status, code, message, param, model, retryAfter }), {
     ...cors,
     ...(!INVITES_RETRY.has(code) && NO_RETRY),
     ...error.headers,

@@ -1,3 +1,4 @@
+import { PROTOCOLS } from '../formats/ai-sdk/format.ts'
 import type { ModelListFormat } from '../formats/model-list.ts'
 import type { Exchange, UpstreamFetch } from '../lib/exchange.ts'
 import { startCall } from '../lib/fetch-call.ts'
@@ -23,9 +24,14 @@ export interface ListingPath {
   path: string
   /** The kinds that it lists (src/rules.md, Model lists of OpenAI clients); absent: it finds one model. */
   kinds?: readonly Kind[]
+  /** The version of the AI SDK's protocol in which it lists the models, each with its kind. */
+  version?: string
   /** May pages of every origin read it? Then preflight requests are answered as well. */
   isPublic?: true
 }
+
+/** The kinds of models that the AI SDK has. */
+const AI_SDK_KINDS: readonly Kind[] = ['llm', 'embedding', 'image', 'tts', 'stt']
 
 /** All paths of the model listing. Their order counts: the name of a kind wins over a model of that name. */
 export const listingPaths: readonly ListingPath[] = [
@@ -39,6 +45,7 @@ export const listingPaths: readonly ListingPath[] = [
   { path: '/v1/models/:id+' },
   { path: '/v1beta/models', kinds: ['llm'] },
   { path: '/v1beta/models/:id+' },
+  ...PROTOCOLS.map((version) => ({ path: `/v${version}/ai/config`, kinds: AI_SDK_KINDS, version })),
 ]
 
 const anyOrigin = { 'access-control-allow-origin': '*' }
@@ -82,8 +89,18 @@ export function modelsRoutes({ listing: load, readerOf, upstream }: ModelsRoutes
     return form.one(entry, kinds)
   }
 
-  return listingPaths.flatMap(({ path, kinds, isPublic }): HttpRoute[] => {
-    const body = kinds ? list(kinds) : find
+  const config =
+    (kinds: readonly Kind[], version: string): Body =>
+    async (_, listing, { reader, form, fetch }) => {
+      const lists = kinds.map(async (kind) => ({
+        kind,
+        entries: await listing.list([kind], fetch, reader && { reader }),
+      }))
+      return form.byKind?.(await Promise.all(lists), version) ?? {}
+    }
+
+  return listingPaths.flatMap(({ path, kinds, version, isPublic }): HttpRoute[] => {
+    const body = kinds ? (version === undefined ? list(kinds) : config(kinds, version)) : find
     if (!isPublic) return [get(path, body)]
     return [get(path, body, anyOrigin), { method: 'OPTIONS', path, run: async () => emptyReply(204, preflight) }]
   })

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { wireFormats } from '../types/unions.ts'
+import { clientFormats } from '../types/unions.ts'
 import { choiceOf } from './input.ts'
 
 /* What operations of usage resolve to, as schemas. */
@@ -40,7 +40,7 @@ export const keptRequest = v.object({
   metadata: v.exactOptional(v.record(text, text)),
   user: v.exactOptional(text),
   endpoint: text,
-  format: choiceOf(wireFormats),
+  format: choiceOf(clientFormats),
   model: v.exactOptional(text),
   target: v.exactOptional(target),
   streamed: v.boolean(),

@@ -48,9 +48,9 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
   if (!endpoint) throw gatewayError('INVALID_REQUEST', { message: `"path" must be one of ${known}.` })
   const format = formatOf(endpoint.format)
   const header = (name: string) => headers.get(name.toLowerCase())
-  const isInPath = path.includes('{model}')
-  const text = JSON.stringify(isInPath ? body : { ...body, model })
-  const call = parseModelCall(encodeUtf8(text), endpoint, isInPath ? model : undefined)
+  const isBeside = endpoint.headers !== undefined || path.includes('{model}')
+  const text = JSON.stringify(isBeside ? body : { ...body, model })
+  const call = parseModelCall(encodeUtf8(text), endpoint, isBeside ? { model } : {})
   const facts = factsOf(call, header)
   const leftOut: LeftOut[] = []
   const routes: Route[] = []

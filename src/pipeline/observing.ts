@@ -1,5 +1,5 @@
 import type { Exchange, Reply } from '../lib/exchange.ts'
-import type { Kind, LimitState, WireFormat } from '../types.ts'
+import type { ClientFormat, Kind, LimitState } from '../types.ts'
 import type { AttemptRecord, RequestRecord } from './records.ts'
 
 /**
@@ -51,7 +51,7 @@ export interface ObservedRequest {
   readonly route: string
   /** As it was asked for, below the host. */
   readonly path: string
-  readonly format: WireFormat
+  readonly format: ClientFormat
   readonly operation: string
   readonly kind: Kind
   /** Epoch ms. */

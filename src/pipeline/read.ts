@@ -1,4 +1,4 @@
-import { type ModelCall, parseModelCall } from '../codec/model-call.ts'
+import { type AskedBeside, askedBeside, type ModelCall, parseModelCall } from '../codec/model-call.ts'
 import { gatewayError, isGatewayError } from '../errors.ts'
 import type { Endpoint } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
@@ -24,7 +24,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     throw gatewayError('PAYLOAD_TOO_LARGE', { message, headers: thrown.headers })
   })
   const call = await readers[endpoint.reads](bytes, endpoint, {
-    pathModel,
+    beside: askedBeside(endpoint, pathModel, (name) => exchange.header(name)),
     contentType: exchange.header('content-type'),
   })
   log.asked(call)
@@ -32,16 +32,18 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   context.hedgeBudget.earn()
   const { table, settings } = await client.scope.race(readRules(context))
   log.routed(table)
+  const format = formatOf(endpoint.format)
   return {
     exchange,
     call,
-    format: formatOf(endpoint.format),
+    format,
     context: context.underRules(context, settings, table.ruledCombo(call.model)),
     table,
     log,
     client,
     scope: client.scope,
     owner: key?.id ?? '',
+    ...(format.tellsCourse && { describe: (await loadAnswerFacts()).describeAnswers(log, table) }),
   }
 }
 
@@ -49,17 +51,21 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
 const readers: Readonly<
   Record<Endpoint['reads'], (bytes: Uint8Array, endpoint: Endpoint, from: BodySource) => Promise<ModelCall>>
 > = {
-  json: async (bytes, endpoint, { pathModel }) => parseModelCall(bytes, endpoint, pathModel),
-  form: async (...body) => (await loadForms()).parseFormCall(...body),
+  json: async (bytes, endpoint, { beside }) => parseModelCall(bytes, endpoint, beside),
+  form: async (bytes, endpoint, { beside: { model: pathModel }, contentType }) =>
+    (await loadForms()).parseFormCall(bytes, endpoint, { pathModel, contentType }),
 }
 
 /** Few requests are forms. */
 const loadForms = once(() => import('../codec/form-call.ts'))
 
 interface BodySource {
-  pathModel: string | undefined
+  beside: AskedBeside
   contentType: string | undefined
 }
+
+/** Few formats say how their answers came about. */
+const loadAnswerFacts = once(() => import('./answer-facts.ts'))
 
 async function readRules({ routes, settings }: PipelineContext) {
   const table = await routes()

@@ -11,10 +11,13 @@ export type Kind =
   | 'rerank'
   | 'moderation'
 
-/** The formats of requests and answers that clients speak; providers speak them too. */
+/** The formats of requests and answers that both clients and providers speak. */
 export type WireFormat = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini'
 
-/** The formats that providers speak: those of clients, and one that no client speaks. */
+/** The formats that clients speak: those above, and that of the AI SDK, which no provider speaks. */
+export type ClientFormat = WireFormat | 'ai-sdk'
+
+/** The formats that providers speak: those of both, and one that no client speaks. */
 export type ProviderFormat = WireFormat | 'bedrock-converse'
 
 /** The header that carries a provider's credential; `bearer` is `Authorization: Bearer`. */

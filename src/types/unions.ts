@@ -1,4 +1,4 @@
-import type { Kind, ProviderFormat, WireFormat } from './catalog.ts'
+import type { ClientFormat, Kind, ProviderFormat, WireFormat } from './catalog.ts'
 import type { Strategy } from './combo.ts'
 
 /* The members of unions whose names users write. Written as records, so that the compiler demands each new member here. */
@@ -30,7 +30,7 @@ export const strategies = membersOf<Strategy>({
   conditional: true,
 })
 
-/** Every wire format, served or not. */
+/** Every format that both clients and providers speak. */
 export const wireFormats = membersOf<WireFormat>({
   'openai-chat': true,
   'openai-responses': true,
@@ -38,7 +38,13 @@ export const wireFormats = membersOf<WireFormat>({
   gemini: true,
 })
 
-/** Every format that providers speak: those above, and those that no client speaks. */
+/** Every format that clients speak. */
+export const clientFormats: readonly ClientFormat[] = [
+  ...wireFormats,
+  ...membersOf<Exclude<ClientFormat, WireFormat>>({ 'ai-sdk': true }),
+]
+
+/** Every format that providers speak: those of both, and those that no client speaks. */
 export const providerFormats: readonly ProviderFormat[] = [
   ...wireFormats,
   ...membersOf<Exclude<ProviderFormat, WireFormat>>({ 'bedrock-converse': true }),

@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../formats/format.ts'
-import type { WireFormat } from '../types.ts'
+import type { ClientFormat } from '../types.ts'
 import type { CostSource } from './cost.ts'
 
 /**
@@ -14,7 +14,7 @@ export interface UsageRecord extends Partial<TokenUsage> {
   provider: string
   connectionId: string
   model: string
-  format: WireFormat
+  format: ClientFormat
   streamed: boolean
   /** When the request arrived; epoch ms. */
   startedAt: number

@@ -3,13 +3,14 @@ import { parseSource } from './source.ts'
 const SHARED = ['errors.ts', 'fields.ts', 'format.ts', 'translator.ts', 'wire.ts']
 const SIDE = ['answer.ts', 'conversation.ts', 'request.ts', 'stream.ts', 'tools.ts']
 
-/** The files that a format lacks, so that every format has the same ones; a format without clients has no `client/`. */
+/** The files that a format lacks, so that every format has the same ones; one without clients has no `client/`, one without providers no `provider/`. */
 export function missingFormatFiles(paths: Iterable<string>): string[] {
   const known = new Set(paths)
   const folders = [...known].flatMap((path) => /^(src\/formats\/[^/]+\/)format\.ts$/.exec(path)?.[1] ?? [])
   return folders.flatMap((folder) => {
     const hasClients = [...known].some((path) => path.startsWith(`${folder}client/`))
-    const sides = hasClients ? ['client/', 'provider/'] : ['provider/']
+    const hasProviders = !hasClients || [...known].some((path) => path.startsWith(`${folder}provider/`))
+    const sides = [...(hasClients ? ['client/'] : []), ...(hasProviders ? ['provider/'] : [])]
     const wanted = [...SHARED, ...sides.flatMap((side) => SIDE.map((name) => side + name))]
     return wanted.map((name) => folder + name).filter((path) => !known.has(path))
   })

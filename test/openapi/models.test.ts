@@ -3,7 +3,7 @@ import { formats } from '../../src/formats/formats.ts'
 import { listingPaths } from '../../src/http/listing-routes.ts'
 import { formatSchemas } from '../../src/http/openapi/model-schemas.ts'
 import { endpoints } from '../../src/kinds/kinds.ts'
-import type { WireFormat } from '../../src/types.ts'
+import type { ClientFormat, WireFormat } from '../../src/types.ts'
 import { answerAt, sampleOf } from '../kinds/samples.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
@@ -29,7 +29,7 @@ test('lists and single models have the form of each format', async () => {
     const template = path.replace(':id+', '{id}')
     const operation = described.find((one) => one.path === template && one.method === 'GET')
     for (const [name, headers] of Object.entries(senders) as [WireFormat, Record<string, string>][]) {
-      const format = path.startsWith('/v1beta') ? 'gemini' : name
+      const format = path.startsWith('/v1beta') ? 'gemini' : path.includes('/ai/') ? 'ai-sdk' : name
       const get = (at: string) => gateway.fetch(new Request(`http://gateway${at}`, { headers }))
       const response = await get(path.replace(':id+', 'one/m'))
       const body: unknown = await response.json()
@@ -87,11 +87,12 @@ test('errors at every endpoint have the form of its own format', async () => {
 })
 
 /** A request that each format takes. */
-const bodies: Record<WireFormat, object> = {
+const bodies: Record<ClientFormat, object> = {
   'openai-chat': { messages: [{ role: 'user', content: 'Hi' }], prompt: 'Hi' },
   'openai-responses': { input: 'Hi' },
   'anthropic-messages': { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 9 },
   gemini: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  'ai-sdk': { prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] },
 }
 
 test('every endpoint answers with a described media type and described headers, streamed and not', async () => {

@@ -1,4 +1,4 @@
-import type { WireFormat } from '../../src/types.ts'
+import type { ClientFormat, WireFormat } from '../../src/types.ts'
 import { message, response } from '../formats/cases/answer-losses.ts'
 import { eventsOf, openDoor, providerOf, request } from '../formats/cases/support.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -22,7 +22,7 @@ const answers = {
 const eventsFrom = (from: keyof typeof answers) => eventsOf(from, answers[from].events)
 
 /** A provider whose format is another than the client's. */
-const otherThan = (client: WireFormat): keyof typeof answers =>
+const otherThan = (client: ClientFormat): keyof typeof answers =>
   client === 'anthropic-messages' ? 'openai-responses' : 'anthropic-messages'
 
 /** The only event that follows the comment. */

@@ -60,6 +60,7 @@ const failing: Readonly<Record<WireFormat, string>> = {
 function statusOf(error: unknown): number | undefined {
   if (error instanceof ApiError) return error.status
   if (APICallError.isInstance(error)) return error.statusCode
+  if (error instanceof Error && error.name.startsWith('Gateway')) return gatewayStatuses[error.name]
   for (const vendor of [OpenAI, Anthropic]) {
     if (error instanceof vendor.RateLimitError) return 429
     if (error instanceof vendor.BadRequestError) return 400
@@ -68,6 +69,15 @@ function statusOf(error: unknown): number | undefined {
     if (error instanceof vendor.InternalServerError) return error.status
   }
   return undefined
+}
+
+/** The classes of the AI SDK's gateway, by the errors' names. */
+const gatewayStatuses: Readonly<Record<string, number>> = {
+  GatewayRateLimitError: 429,
+  GatewayInvalidRequestError: 400,
+  GatewayAuthenticationError: 401,
+  GatewayModelNotFoundError: 404,
+  GatewayInternalServerError: 500,
 }
 
 const failure = (work: Promise<unknown>): Promise<unknown> =>

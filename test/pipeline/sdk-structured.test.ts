@@ -3,12 +3,12 @@ import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
-import { generateText, jsonSchema, type LanguageModel, Output } from 'ai'
+import { createGateway, generateText, jsonSchema, type LanguageModel, Output } from 'ai'
 import { HttpResponse, http } from 'msw'
 import OpenAI from 'openai'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { wireFormats } from '../../src/types/unions.ts'
-import type { WireFormat } from '../../src/types.ts'
+import type { ClientFormat, WireFormat } from '../../src/types.ts'
 import { validators } from '../formats/support/validators/validators.ts'
 import { assert, suite } from '../support/suite.ts'
 import { upstream } from '../support/upstream.ts'
@@ -52,7 +52,7 @@ const ai = async (model: LanguageModel): Promise<unknown> => {
 }
 
 /** How each client asks about an image for an answer in the form: what it has for the two. */
-const asking: Readonly<Record<string, [WireFormat, (fetch: Fetch) => Promise<unknown>]>> = {
+const asking: Readonly<Record<string, [ClientFormat, (fetch: Fetch) => Promise<unknown>]>> = {
   'openai, chat completions': [
     'openai-chat',
     async (fetch) => {
@@ -147,6 +147,10 @@ const asking: Readonly<Record<string, [WireFormat, (fetch: Fetch) => Promise<unk
   'ai with @ai-sdk/anthropic': [
     'anthropic-messages',
     (fetch) => ai(createAnthropic({ apiKey: 'x', baseURL: 'http://gateway/v1', fetch })(MODEL)),
+  ],
+  'ai with @ai-sdk/gateway': [
+    'ai-sdk',
+    (fetch) => ai(createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(MODEL)),
   ],
   'ai with @ai-sdk/google': [
     'gemini',

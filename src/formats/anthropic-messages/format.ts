@@ -2,7 +2,15 @@ import { createFinder } from '../../lib/bytes.ts'
 import { isObject } from '../../lib/json.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { isEmptyValue, isNormalEnd } from '../errors/empty.ts'
-import { type AnswerReader, countsLike, type Format, FREE, fixedEndpoint, outputLimitIn, saidIn } from '../format.ts'
+import {
+  type AnswerReader,
+  countsLike,
+  FREE,
+  fixedEndpoint,
+  outputLimitIn,
+  type SharedFormat,
+  saidIn,
+} from '../format.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../operations.ts'
 import { messageErrors } from './errors.ts'
@@ -21,7 +29,7 @@ const answers: AnswerReader = {
 }
 
 /** Anthropic Messages. */
-export const anthropicMessages: Format = {
+export const anthropicMessages: SharedFormat = {
   name: 'anthropic-messages',
   auth: 'x-api-key',
   defaultHeaders: { 'anthropic-version': '2023-06-01' },

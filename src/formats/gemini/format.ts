@@ -7,11 +7,11 @@ import {
   answersIn,
   countsLike,
   type Endpoint,
-  type Format,
   FREE,
   highestLimit,
   type OutputLimit,
   type RequestBound,
+  type SharedFormat,
   saidIn,
 } from '../format.ts'
 import { loadTranslators } from '../load-translators.ts'
@@ -75,7 +75,7 @@ function configIn(body: JsonObject, name: string): JsonObject {
 }
 
 /** Gemini generateContent. An answer may be an array: that is a stream which was not asked for as events. */
-export const gemini: Format = {
+export const gemini: SharedFormat = {
   name: 'gemini',
   auth: 'x-goog-api-key',
   defaultHeaders: {},

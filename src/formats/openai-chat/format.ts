@@ -6,9 +6,9 @@ import { isEmptyValue, isListOf, isNormalEnd } from '../errors/empty.ts'
 import {
   type AnswerReader,
   answersIn,
-  type Format,
   fixedEndpoint,
   outputLimitIn,
+  type SharedFormat,
   saidIn,
   type UsageRequest,
 } from '../format.ts'
@@ -64,7 +64,7 @@ const streaming = { streamMember: 'stream_options', usageRequest: chatUsageReque
 const mostAnswers = ({ n, best_of: best }: JsonObject) => Math.max(answersIn(n), answersIn(best))
 
 /** OpenAI Chat Completions. */
-export const openaiChat: Format = {
+export const openaiChat: SharedFormat = {
   name: 'openai-chat',
   auth: 'bearer',
   defaultHeaders: {},

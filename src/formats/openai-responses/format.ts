@@ -6,10 +6,10 @@ import {
   type AnswerReader,
   countsLike,
   type Endpoint,
-  type Format,
   FREE,
   fixedEndpoint,
   outputLimitIn,
+  type SharedFormat,
 } from '../format.ts'
 import { loadTranslators } from '../load-translators.ts'
 import { operations } from '../operations.ts'
@@ -46,7 +46,7 @@ const shared: Pick<Endpoint, 'stateful' | 'streamMember' | 'referencesIn'> = {
 const COMPACTION_PROMPT = 150
 
 /** OpenAI Responses. */
-export const openaiResponses: Format = {
+export const openaiResponses: SharedFormat = {
   name: 'openai-responses',
   auth: 'bearer',
   defaultHeaders: {},

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../formats/format.ts'
 import type { OperationName } from '../../formats/operations.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
-import type { WireFormat } from '../../types.ts'
+import type { ClientFormat } from '../../types.ts'
 import type { ListingPath } from '../listing-routes.ts'
 import { formatSchemas } from './model-schemas.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from './parts.ts'
 
 /** The formats as their vendors call them, and where their vendors describe them. */
-const vendors: Readonly<Record<WireFormat, { title: string; reference: string }>> = {
+const vendors: Readonly<Record<ClientFormat, { title: string; reference: string }>> = {
   'openai-chat': { title: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/chat' },
   'openai-responses': {
     title: 'OpenAI Responses',
@@ -25,6 +25,7 @@ const vendors: Readonly<Record<WireFormat, { title: string; reference: string }>
   },
   'anthropic-messages': { title: 'Anthropic', reference: 'https://docs.claude.com/en/api/messages' },
   gemini: { title: 'Gemini', reference: 'https://ai.google.dev/api/generate-content' },
+  'ai-sdk': { title: 'AI SDK', reference: 'https://ai-sdk.dev/providers/ai-sdk-providers/ai-gateway' },
 }
 
 const summaries: Readonly<Record<OperationName, string>> = {
@@ -83,7 +84,7 @@ export interface ModelSurface {
   endpoints: readonly Endpoint[]
   listingPaths: readonly ListingPath[]
   /** The formats of all clients that may call a path, the default first. */
-  callerFormatsOf(path: string): WireFormat[]
+  callerFormatsOf(path: string): ClientFormat[]
 }
 
 /** The paths under `/v1` and `/v1beta`: each endpoint of the formats, and each path of the listing. */
@@ -130,10 +131,12 @@ export function modelPaths({ endpoints, listingPaths, callerFormatsOf }: ModelSu
 }
 
 /** The description of an endpoint for model requests. */
-function callOf({ path, format, operation, streams, words, stateful = [] }: Endpoint, builder: Builder): JsonObject {
+function callOf(endpoint: Endpoint, builder: Builder): JsonObject {
+  const { path, format, operation, streams, words, headers, stateful = [] } = endpoint
   const { title, reference } = words ? { title: words.vendor, reference: words.reference } : vendors[format]
   const summary = words?.summary ?? entryOf(summaries, operation.name) ?? operation.name
   const inPath = path.includes('{model}')
+  const isInBody = !inPath && !headers
   const json = jsonContent(OPEN_OBJECT)
   const stream = {
     'text/event-stream': { schema: { type: 'string', description: 'Server-sent events of the format.' } },
@@ -141,13 +144,14 @@ function callOf({ path, format, operation, streams, words, stateful = [] }: Endp
   const body = {
     ...OPEN_OBJECT,
     properties: {
-      ...(!inPath && { model: { type: 'string', description: MODEL } }),
-      ...(streams === 'asked' && {
-        stream: { type: ['boolean', 'null'], description: 'Is the answer a stream of events?' },
-      }),
+      ...(isInBody && { model: { type: 'string', description: MODEL } }),
+      ...(streams === 'asked' &&
+        !headers && {
+          stream: { type: ['boolean', 'null'], description: 'Is the answer a stream of events?' },
+        }),
       ...Object.fromEntries(stateful.map((name) => [name, { description: 'Refused: the gateway stores no answers.' }])),
     },
-    ...(!inPath && { required: ['model'] }),
+    ...(isInBody && { required: ['model'] }),
   }
   return {
     operationId: idOf(path.replace(/\/\{model\}$/, '/by-name').replace('{model}', '')),
@@ -159,6 +163,7 @@ function callOf({ path, format, operation, streams, words, stateful = [] }: Endp
     security: clientSecurity,
     parameters: [
       ...(inPath ? [parameter('path', 'model', `${MODEL} May hold slashes, percent-encoded or not.`)] : []),
+      ...(headers ? headerParameters(headers) : []),
       ...(streams === 'always'
         ? [parameter('query', 'alt', 'With `sse` the stream is one of events, otherwise a JSON array.')]
         : []),
@@ -185,6 +190,14 @@ function callOf({ path, format, operation, streams, words, stateful = [] }: Endp
   }
 }
 
+/** The headers by which clients say what others say in their bodies. */
+const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): JsonObject[] => [
+  parameter('header', model, `${MODEL} Without it, the member \`model\` of the body is read.`),
+  ...(stream === undefined
+    ? []
+    : [parameter('header', stream, 'Is the answer a stream of events? `true` or `false`.')]),
+]
+
 const BY_HEADERS =
   'The answer has the form of the API whose clients send the headers of the request; by default that of OpenAI.'
 
@@ -195,18 +208,18 @@ const BODIES = 'Bodies are in the format of the vendor; members that the gateway
 const MODEL = 'The name of a model in the listing, of an alias or of a combo.'
 
 /** The formats, without those that have the same schemas as one before. */
-const distinct = (names: readonly WireFormat[]): WireFormat[] => [
+const distinct = (names: readonly ClientFormat[]): ClientFormat[] => [
   ...new Map(names.map((name) => [formatSchemas[name], name])).values(),
 ]
 
-const pagingOf = (format: WireFormat): JsonObject[] =>
+const pagingOf = (format: ClientFormat): JsonObject[] =>
   Object.entries(formatSchemas[format].paging).map(([name, { description, isNumber }]) =>
     parameter('query', name, description, { type: isNumber ? 'integer' : 'string' }),
   )
 
 /** The errors as the clients of these formats read them. */
 function errorsOf(
-  callers: readonly WireFormat[],
+  callers: readonly ClientFormat[],
   statuses: readonly number[],
   { convert, errors }: Builder,
 ): JsonObject {
@@ -220,7 +233,7 @@ function idOf(path: string): string {
   const words = path
     .replace('/v1beta/', '/beta/')
     .replace('/v1/', '/')
-    .split(/[^A-Za-z]+/)
+    .split(/[^A-Za-z\d]+/)
     .filter(Boolean)
   return words.map((word, at) => (at === 0 ? word : capitalised(word))).join('')
 }

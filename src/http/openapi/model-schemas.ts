@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { ModelEntry, WireFormat } from '../../types.ts'
+import type { ClientFormat, ModelEntry } from '../../types.ts'
 
 const text = v.string()
 const textOrNull = v.nullable(text)
@@ -63,8 +63,15 @@ const geminiModel = v.object({
   supportedGenerationMethods: v.exactOptional(v.array(text)),
 })
 
+const aiSdkModel = v.object({
+  id: text,
+  name: text,
+  specification: v.object({ specificationVersion: text, provider: text, modelId: text }),
+  modelType: text,
+})
+
 /** The error, the list of models and the model of each format, and how its lists are cut into pages. */
-export const formatSchemas: Readonly<Record<WireFormat, FormatSchemas>> = {
+export const formatSchemas: Readonly<Record<ClientFormat, FormatSchemas>> = {
   'openai-chat': openai,
   'openai-responses': openai,
   'anthropic-messages': {
@@ -95,6 +102,15 @@ export const formatSchemas: Readonly<Record<WireFormat, FormatSchemas>> = {
       pageSize: { description: 'The size of a page; default: all.', isNumber: true },
       pageToken: { description: 'The `nextPageToken` of the page before.' },
     },
+  },
+  'ai-sdk': {
+    error: [
+      'AiSdkError',
+      v.object({ error: v.object({ message: text, type: text, param: v.unknown(), code: textOrNull }) }),
+    ],
+    list: ['AiSdkModelList', v.object({ models: v.array(aiSdkModel) })],
+    model: ['AiSdkModel', aiSdkModel],
+    paging: {},
   },
 }
 

@@ -3,7 +3,7 @@ import type { StreamedResponse } from '../../codec/response.ts'
 import { createKeyFinder, type KnownKeys, type QuotedKeyFinder, SHORTEST_SECRET } from '../../codec/secrets.ts'
 import { STREAM_HEADERS } from '../../codec/stream-headers.ts'
 import { isGatewayError } from '../../errors.ts'
-import { answersOf } from '../../formats/format.ts'
+import { saidToClients } from '../../formats/format.ts'
 import type { Reply, UpstreamAnswer } from '../../lib/exchange.ts'
 import { once } from '../../lib/promises.ts'
 import { askableName } from '../../routing/route-table.ts'
@@ -89,7 +89,7 @@ function streamReply(
     },
   })
   attempt.called(estimates.inputLater(call, route.target))
-  const said = codec.replyType ? undefined : answersOf(format, call.endpoint.operation).said
+  const said = codec.replyType ? undefined : saidToClients(format, call.endpoint.operation)
   const body = allowance && within && said ? within(relayed, allowance, said.streamed) : relayed
   client.scope.add((reason) => {
     if (isOver) return

@@ -1,6 +1,6 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { nanoOf, usdOf } from '../../lib/usd.ts'
-import type { PricedUnit, WireFormat } from '../../types.ts'
+import type { ClientFormat, PricedUnit } from '../../types.ts'
 import {
   type KeptAttempt,
   type KeptEnd,
@@ -181,7 +181,7 @@ function requestOf(row: RequestRow, texts: readonly string[]): KeptRequest {
     id,
     time: new Date(timeOfId(id)).toISOString(),
     endpoint: text(endpoint) ?? '',
-    format: text(format) as WireFormat, // as `rowOf` wrote it
+    format: text(format) as ClientFormat, // as `rowOf` wrote it
     streamed: streamed === 1,
     attempts,
     durationMs,

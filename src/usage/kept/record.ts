@@ -1,5 +1,5 @@
 import { nanoOf, usdOf } from '../../lib/usd.ts'
-import type { PricedUnit, WireFormat } from '../../types.ts'
+import type { ClientFormat, PricedUnit } from '../../types.ts'
 import type { CostSource } from '../cost.ts'
 
 /** Counts of tokens. `input` holds what was read from a cache and written to one, `output` the reasoning. */
@@ -69,7 +69,7 @@ export interface KeptRequest extends Spent {
   user?: string
   /** The path of the endpoint, such as `/v1/chat/completions`. */
   endpoint: string
-  format: WireFormat
+  format: ClientFormat
   /** The name that the client asked for; absent when the request could not be read. */
   model?: string
   /** Whose answer the client got, otherwise who was called last; absent when nobody was called. */

@@ -1,7 +1,7 @@
 import { isGatewayError } from '../../../src/errors.ts'
 import { converseTranslator } from '../../../src/formats/bedrock-converse/translator.ts'
 import { prepareRequest } from '../../../src/formats/canonical/prepare/prepare.ts'
-import { formatOf } from '../../../src/formats/formats.ts'
+import { sharedFormatOf } from '../../../src/formats/formats.ts'
 import { isObject, type JsonObject } from '../../../src/lib/json.ts'
 import { traitsFor } from '../../../src/providers/traits.ts'
 import type { WireFormat } from '../../../src/types.ts'
@@ -30,7 +30,7 @@ const modelsFor = (request: number) => (isCi ? models : models.slice(request % m
 
 for (const [format, folders, least] of sources) {
   test(`requests of ${format} clients keep the rules of Converse`, async () => {
-    const client = await formatOf(format).loadTranslator()
+    const client = await sharedFormatOf(format)?.loadTranslator()
     assert.ok(client)
     const counts = { written: 0, refused: 0 }
     for (const [at, { name, request }] of recordedExchanges(folders).entries()) {

@@ -1,10 +1,14 @@
-import { formatOf } from '../../../src/formats/formats.ts'
+import { sharedFormatOf } from '../../../src/formats/formats.ts'
 import type { Translator } from '../../../src/formats/translator.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { isCi } from '../../support/ci.ts'
 
-export const translatorOf = (name: WireFormat): Promise<Translator> => formatOf(name).loadTranslator()
+export async function translatorOf(name: WireFormat): Promise<Translator> {
+  const format = sharedFormatOf(name)
+  if (!format) throw new Error(`providers do not speak ${name}`)
+  return format.loadTranslator()
+}
 
 /** The recordings that a pair of formats gets: all of them in CI, at a desk every fourth one, which the other pairs of either do not get. */
 export const shareOf = <T>(recordings: readonly T[], from: WireFormat, to: WireFormat): readonly T[] => {

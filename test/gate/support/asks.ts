@@ -25,6 +25,10 @@ export function askOf(endpoint: Endpoint, model: string, most?: number): Ask {
       body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], ...config },
     }
   }
+  if (format === 'ai-sdk') {
+    const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
+    return { path, body: { model, prompt, ...(most && { maxOutputTokens: most }) } }
+  }
   if (operation.name === 'complete') return { path, body: { model, prompt: 'Hi', ...(most && { max_tokens: most }) } }
   if (format === 'openai-responses') {
     const limit = most !== undefined && operation.name === 'generate' ? { max_output_tokens: most } : {}
@@ -42,6 +46,7 @@ export const modelsFor = (endpoint: Endpoint): string[] => {
     'openai-responses': 'open/r',
     'anthropic-messages': 'claude/c',
     gemini: 'google/g',
+    'ai-sdk': 'one/m',
   }
   const other = format === 'anthropic-messages' ? 'one/m' : 'claude/c'
   return operation.name === 'complete' ? [own[format]] : [own[format], other]

@@ -1,6 +1,6 @@
 import { HttpResponse, http } from 'msw'
 import type { JsonObject } from '../../../../src/lib/json.ts'
-import type { WireFormat } from '../../../../src/types.ts'
+import type { ClientFormat, WireFormat } from '../../../../src/types.ts'
 import { validators } from '../../../formats/support/validators/validators.ts'
 import { upstream } from '../../../support/upstream.ts'
 import { type Fetch, openWorld } from '../world.ts'
@@ -56,7 +56,7 @@ export const saidBy = (format: WireFormat): Provider => vendors[format].said
  * A gateway before one provider, which calls tools and answers once it has their results. `asked` are the bodies that it got. What is said in
  * the client's own words is the client's affair; what is translated is held to the rules of the vendor, as the vendor would.
  */
-export async function openToolLoop(format: WireFormat, clientFormat: WireFormat) {
+export async function openToolLoop(format: WireFormat, clientFormat: ClientFormat) {
   const { baseUrl, said } = vendors[format]
   const asked: JsonObject[] = []
   const answer = http.post(`${baseUrl}/*`, async ({ request }) => {

@@ -1,19 +1,44 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
-import { generateText, isStepCount, jsonSchema, type LanguageModel, streamText, tool } from 'ai'
+import * as ai7 from 'ai'
 import { type Heard, QUESTION, weather, weatherIn } from '../conversation.ts'
 import { type Client, type CreateClient, listen, MAX_STEPS, type Manner } from './client.ts'
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false }) // it knows no model of this name
 
+/** What AI SDK 6 has by other names than AI SDK 7, or not at all. */
+type Ai6 = Omit<typeof ai7, 'isStepCount'> & { stepCountIs: typeof ai7.isStepCount }
+
+/** AI SDK 6 with the names of AI SDK 7, as far as they are used here. Its types are not needed beside those of 7. */
+async function loadAi6(): Promise<typeof ai7> {
+  const name: string = 'ai-6'
+  const ai6: Ai6 = await import(name)
+  return { ...ai6, isStepCount: ai6.stepCountIs }
+}
+
+export const ai6 = await loadAi6()
+
+/** AI SDK 6 passes on the error part of a stream as it is. */
+const asError = (error: unknown) => (error instanceof Error ? error : new Error(JSON.stringify(error)))
+
+/** The usage of the last step, which a result of AI SDK 6 has as its own. */
+const lastUsage = async (result: {
+  finalStep?: PromiseLike<{ usage: Counts }> | { usage: Counts }
+  usage: PromiseLike<Counts> | Counts
+}) => (await result.finalStep)?.usage ?? (await result.usage)
+
+type Counts = Pick<ai7.LanguageModelUsage, 'inputTokens' | 'outputTokens'>
+
 /** The AI SDK over the provider that makes its models. */
 const over =
   (
-    modelsOf: (fetch: typeof globalThis.fetch) => (model: string) => LanguageModel,
+    modelsOf: (fetch: typeof globalThis.fetch) => (model: string) => ai7.LanguageModel,
     providerOptions: Record<string, Record<string, boolean>> = {},
+    sdk = ai7,
   ): CreateClient =>
   (fetch) => {
+    const { generateText, isStepCount, jsonSchema, streamText, tool } = sdk
     const modelOf = modelsOf(fetch)
 
     const ask: Client['ask'] = async (model, { stream, signal: abortSignal, onText }) => {
@@ -22,7 +47,7 @@ const over =
       const errors: unknown[] = []
       const { textStream } = streamText({ ...asked, onError: ({ error }) => void errors.push(error) })
       const text = await listen(textStream, (piece) => piece, onText)
-      if (errors.length > 0) throw errors[0]
+      if (errors.length > 0) throw asError(errors[0])
       abortSignal?.throwIfAborted() // a stream that is left ends without an error
       return text
     }
@@ -47,15 +72,15 @@ const over =
         },
       }
       if (!stream) {
-        const { text, finalStep } = await generateText(asked)
-        const { inputTokens, outputTokens } = finalStep.usage
-        return { calls, text, inputTokens, outputTokens }
+        const result = await generateText(asked)
+        const { inputTokens, outputTokens } = await lastUsage(result)
+        return { calls, text: result.text, inputTokens, outputTokens }
       }
       const errors: unknown[] = []
-      const { text, finalStep } = streamText({ ...asked, onError: ({ error }) => void errors.push(error) })
-      const said = await text
-      if (errors.length > 0) throw errors[0]
-      const { inputTokens, outputTokens } = (await finalStep).usage
+      const result = streamText({ ...asked, onError: ({ error }) => void errors.push(error) })
+      const said = await result.text
+      if (errors.length > 0) throw asError(errors[0])
+      const { inputTokens, outputTokens } = await lastUsage(result)
       return { calls, text: said, inputTokens, outputTokens }
     }
 
@@ -63,6 +88,16 @@ const over =
   }
 
 const own = { apiKey: 'x' }
+
+/** The client of the AI SDK's own gateway protocol, which every installation has. */
+export const createAiGatewayClient = over((fetch) =>
+  ai7.createGateway({ ...own, baseURL: 'http://gateway/v4/ai', fetch }),
+)
+export const createAi6GatewayClient = over(
+  (fetch) => ai6.createGateway({ ...own, baseURL: 'http://gateway/v3/ai', fetch }),
+  {},
+  ai6,
+)
 
 export const createAiChatClient = over((fetch) => createOpenAI({ ...own, baseURL: 'http://gateway/v1', fetch }).chat)
 export const createAiResponsesClient = over(

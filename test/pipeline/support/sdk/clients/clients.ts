@@ -1,6 +1,8 @@
-import type { WireFormat } from '../../../../../src/types.ts'
+import type { ClientFormat } from '../../../../../src/types.ts'
 import {
+  createAi6GatewayClient,
   createAiChatClient,
+  createAiGatewayClient,
   createAiGeminiClient,
   createAiMessagesClient,
   createAiResponsesClient,
@@ -14,7 +16,7 @@ import { createResponsesClient } from './openai-responses.ts'
 
 export interface KnownClient {
   create: CreateClient
-  format: WireFormat
+  format: ClientFormat
   /** Does it tell a provider of its own format what that has kept by its id alone? */
   refers?: true
 }
@@ -32,5 +34,7 @@ export const clients: Readonly<Record<string, KnownClient>> = {
     format: 'openai-responses',
   },
   'ai with @ai-sdk/anthropic': { create: createAiMessagesClient, format: 'anthropic-messages' },
+  'ai with @ai-sdk/gateway': { create: createAiGatewayClient, format: 'ai-sdk' },
+  'ai 6 with @ai-sdk/gateway': { create: createAi6GatewayClient, format: 'ai-sdk' },
   'ai with @ai-sdk/google': { create: createAiGeminiClient, format: 'gemini' },
 }

@@ -1,0 +1,223 @@
+import { assertNever } from '../../../lib/assert-never.ts'
+import type { Answer, Finish, FinishReason, TokenUsage } from '../../canonical/answer.ts'
+import type { AssistantPart, Citation, ServerToolPart } from '../../canonical/parts.ts'
+import type { ResponseWarnings } from '../../canonical/warnings.ts'
+import type { WriteContext } from '../../translator.ts'
+import type {
+  WireAnswer,
+  WireCitation,
+  WireContent,
+  WireFile,
+  WireFinish,
+  WireMetadata,
+  WireSource,
+  WireUsage,
+  WireWarning,
+  WireWholePart,
+} from '../wire.ts'
+import { wireState } from './metadata.ts'
+import { type AiSdkClient, clientOf } from './request.ts'
+
+/** Writes a whole answer for a client. */
+export function writeAnswer({ choices, usage, id }: Answer, context: WriteContext): WireAnswer {
+  const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' as const } }
+  const client = clientOf(context.request)
+  const sources = createSources(context)
+  return {
+    content: content.flatMap((part): WireContent[] => writePart(part, { client, sources, context })),
+    finishReason: wireFinish(finish, isRefused(content)),
+    usage: wireUsage(usage),
+    warnings: requestWarnings(context),
+    response: responseOf(id, context),
+    ...answerMetadata(usage, context),
+  }
+}
+
+const isRefused = (content: readonly AssistantPart[]) => content.some(({ type }) => type === 'refusal')
+
+interface PartContext {
+  client: AiSdkClient
+  sources: Sources
+  context: Pick<WriteContext, 'responseWarnings'>
+}
+
+function writePart(part: AssistantPart, { client, sources, context }: PartContext): WireContent[] {
+  switch (part.type) {
+    case 'text': {
+      const cited = sources.take(part.citations ?? [])
+      if (part.text === '' && !part.state) return cited.sources
+      const citations = client.version.citesInTexts && cited.citations.length > 0 ? { citations: cited.citations } : {}
+      return [{ type: 'text', text: part.text, ...citations, ...wireState(part.state) }, ...cited.sources]
+    }
+    case 'refusal':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text }]
+    case 'reasoning':
+      return [{ type: 'reasoning', text: part.text, ...wireState(part.state) }]
+    default:
+      return writeWhole(part, { client, sources, context })
+  }
+}
+
+/** Writes a part that is the same in a whole answer and in a stream. */
+export function writeWhole(
+  part: Exclude<AssistantPart, { type: 'text' | 'refusal' | 'reasoning' }>,
+  { client, sources, context }: PartContext,
+): WireWholePart[] {
+  switch (part.type) {
+    case 'tool-call':
+      return [
+        {
+          type: 'tool-call',
+          toolCallId: part.id,
+          toolName: part.name,
+          input: part.isFreeForm ? JSON.stringify(part.arguments) : part.arguments.trim() || '{}',
+          ...wireState(part.state),
+        },
+      ]
+    case 'server-tool':
+      return writeSearch(part, client.search, sources)
+    case 'image':
+    case 'audio':
+      return writeFile(part, client, context.responseWarnings)
+    case 'compaction': // only clients of Responses ask for a compaction
+      return []
+    default:
+      return assertNever(part)
+  }
+}
+
+/** A web search by the provider: its call, its results, and each page as a source. */
+function writeSearch({ id, query, error, results }: ServerToolPart, name: string, sources: Sources): WireWholePart[] {
+  const call = { toolCallId: id, toolName: name }
+  return [
+    { type: 'tool-call', ...call, input: JSON.stringify({ query }), providerExecuted: true },
+    error === undefined
+      ? {
+          type: 'tool-result',
+          ...call,
+          result: results.map(({ url, title }) => ({ type: 'web_search_result', url, title })),
+        }
+      : { type: 'tool-result', ...call, result: { error }, isError: true },
+    ...sources.take(results).sources,
+  ]
+}
+
+function writeFile(
+  part: Extract<AssistantPart, { type: 'image' | 'audio' }>,
+  { version }: AiSdkClient,
+  responseWarnings: ResponseWarnings,
+): WireFile[] {
+  const { source, type } = part
+  const state = type === 'image' ? wireState(part.state) : {}
+  const file = (mediaType: string, data: WireFile['data']): WireFile[] => [{ type: 'file', mediaType, data, ...state }]
+  if (source.type === 'base64')
+    return file(source.mediaType, version.tagsFiles ? { type: 'data', data: source.data } : source.data)
+  if (source.type === 'url' && version.tagsFiles)
+    return file(source.mediaType ?? `${type}/*`, { type: 'url', url: source.url })
+  responseWarnings.noteDropped(type)
+  return []
+}
+
+/** The pages of an answer, each of which is one source, however often it is found and cited. */
+export interface Sources {
+  take(found: readonly (Citation | ServerToolPart['results'][number])[]): {
+    /** Those that are new. */
+    sources: WireSource[]
+    citations: WireCitation[]
+  }
+}
+
+/** Documents of the request have no name by which a client could show them. */
+export function createSources({ responseWarnings }: Pick<WriteContext, 'responseWarnings'>): Sources {
+  const known = new Map<string, WireSource>()
+  return {
+    take(found) {
+      const sources: WireSource[] = []
+      const citations: WireCitation[] = []
+      for (const cited of found) {
+        const { url, title } = cited
+        if (!url) {
+          responseWarnings.noteDropped('citations')
+          continue
+        }
+        const source = known.get(url) ?? newSource(url, title, known.size)
+        if (!known.has(url)) sources.push(source)
+        known.set(url, source)
+        citations.push({ source, ...spanOf(cited) })
+      }
+      return { sources, citations }
+    },
+  }
+}
+
+const newSource = (url: string, title: string | undefined, index: number): WireSource => ({
+  type: 'source',
+  sourceType: 'url',
+  id: `source-${index}`,
+  url,
+  ...(title && { title }),
+})
+
+const spanOf = (cited: Citation | ServerToolPart['results'][number]) =>
+  'start' in cited || 'quote' in cited
+    ? {
+        ...(cited.start !== undefined && { startIndex: cited.start }),
+        ...(cited.end !== undefined && { endIndex: cited.end }),
+        ...(cited.quote !== undefined && { citedText: cited.quote }),
+      }
+    : {}
+
+/** How the answer ended. One that the model refused counts as filtered, even if the provider has reported a normal end. */
+export const wireFinish = ({ reason }: Finish, hasRefusal: boolean): WireFinish => ({
+  unified: reason === 'stop' && hasRefusal ? 'content-filter' : finishes[reason],
+  raw: reason,
+})
+
+const finishes: Readonly<Record<FinishReason, WireFinish['unified']>> = {
+  stop: 'stop',
+  'stop-sequence': 'stop',
+  'tool-calls': 'tool-calls',
+  length: 'length',
+  'context-window': 'length',
+  'content-filter': 'content-filter',
+  pause: 'other',
+  'malformed-call': 'error',
+}
+
+/** Writes the counts; without a report of the provider there are none. */
+export function wireUsage(usage: TokenUsage | undefined): WireUsage {
+  if (!usage) return { inputTokens: {}, outputTokens: {} }
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
+  const read = Math.min(cacheReadTokens, inputTokens)
+  const written = Math.min(cacheWriteTokens, inputTokens - read) // some providers count cache reads as writes too
+  return {
+    inputTokens: { total: inputTokens, noCache: inputTokens - read - written, cacheRead: read, cacheWrite: written },
+    outputTokens: {
+      total: outputTokens,
+      ...(reasoningTokens !== undefined && {
+        text: Math.max(0, outputTokens - reasoningTokens),
+        reasoning: reasoningTokens,
+      }),
+    },
+  }
+}
+
+/** What the translation of the request has lost, which the AI SDK shows in its own way. */
+export const requestWarnings = ({ requestWarnings }: WriteContext): WireWarning[] =>
+  (requestWarnings?.() ?? []).map((loss) => {
+    const [change = '', ...path] = loss.split(':')
+    return { type: 'unsupported', feature: path.join(':'), details: `The target does not take it: ${change}.` }
+  })
+
+export const responseOf = (id: string | undefined, { newId, now, model }: WriteContext) => ({
+  id: id ?? `sbx_${newId()}`,
+  timestamp: new Date(now * 1_000).toISOString(),
+  modelId: model,
+})
+
+/** Who has answered, after which attempts, at which cost, and what was lost of the answer. */
+export function answerMetadata(usage: TokenUsage | undefined, context: WriteContext): WireMetadata {
+  const warnings = [...(context.requestWarnings?.() ?? []), ...context.responseWarnings.list()]
+  const facts = { ...context.describe?.(usage), ...(warnings.length > 0 && { warnings }) }
+  return Object.keys(facts).length > 0 ? { providerMetadata: { signalbox: facts } } : {}
+}

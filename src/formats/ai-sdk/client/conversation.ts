@@ -1,0 +1,259 @@
+import { isObject } from '../../../lib/json.ts'
+import { argumentsText } from '../../canonical/arguments.ts'
+import { elementFields, type Fields } from '../../canonical/fields.ts'
+import type {
+  AssistantPart,
+  ReasoningPart,
+  ServerToolPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultContent,
+  UserPart,
+} from '../../canonical/parts.ts'
+import type { ToolResult, Turn } from '../../canonical/turns.ts'
+import { defined, textOrEmpty } from '../../canonical/values.ts'
+import type { Warnings } from '../../canonical/warnings.ts'
+import { type FileContext, parseFile, parseResultFile } from './files.ts'
+import { parseMark, parseState } from './metadata.ts'
+
+/** Parses `prompt`. Each message is a turn; consecutive messages of tools are one turn. */
+export function parsePrompt(body: Fields, context: FileContext): Turn[] {
+  const { warnings } = context
+  const messages = body.list('prompt') ?? warnings.refuse('prompt', 'is required: a list of messages.')
+  const turns: Turn[] = []
+  messages.forEach((entry, index) => {
+    const message = elementFields(entry, `prompt[${index}]`, warnings)
+    const turn = parseMessage(message, context)
+    message.ignore('providerOptions')
+    message.drop()
+    warnings.place(turn, message.at)
+    const last = turns.at(-1)
+    if (turn.role === 'tool' && last?.role === 'tool') last.results.push(...turn.results)
+    else if (turn.role !== 'tool' || turn.results.length > 0) turns.push(turn)
+  })
+  return turns
+}
+
+function parseMessage(message: Fields, context: FileContext): Turn {
+  const { warnings } = context
+  const role = message.text('role')
+  switch (role) {
+    case 'system':
+      return { role, as: 'system', content: [markedText(message.text('content') ?? '', message, warnings)] }
+    case 'user':
+      return { role, content: partsOf(message, warnings).flatMap((part) => parseUserPart(part, message, context)) }
+    case 'assistant':
+      return { role, content: parseAssistant(message, context) }
+    case 'tool':
+      return { role, results: partsOf(message, warnings).flatMap((part) => parseToolPart(part, message, context)) }
+    default:
+      return warnings.refuse(message.path('role'), 'must be system, user, assistant or tool.')
+  }
+}
+
+/** The parts of a message; text alone is read as one part. */
+function partsOf(message: Fields, warnings: Warnings): Fields[] {
+  const content = message.any('content')
+  const path = message.path('content')
+  if (typeof content === 'string') return [elementFields({ type: 'text', text: content }, path, warnings)]
+  return (message.list('content') ?? []).map((part, index) => elementFields(part, `${path}[${index}]`, warnings))
+}
+
+/** A mark on a message stands for its last part. */
+const markOf = (part: Fields, message: Fields, warnings: Warnings) =>
+  parseMark(part, warnings) ?? (isLast(part, message) ? parseMark(message, warnings) : undefined)
+
+function isLast({ value }: Fields, message: Fields): boolean {
+  const content = message.list('content') ?? []
+  return content.at(-1) === value
+}
+
+function markedText(text: string, fields: Fields, warnings: Warnings): TextPart {
+  return defined<TextPart>({ type: 'text', text, cache: parseMark(fields, warnings) })
+}
+
+function parseUserPart(part: Fields, message: Fields, context: FileContext): UserPart[] {
+  const { warnings } = context
+  const type = part.text('type')
+  if (type !== 'text' && type !== 'file') return noPart(part, warnings)
+  if (type === 'text' && !part.text('text')) return []
+  const cache = markOf(part, message, warnings)
+  const parsed: UserPart = type === 'file' ? parseFile(part, context) : { type, text: part.text('text') ?? '' }
+  if (cache && parsed.type !== 'video') parsed.cache = cache
+  part.ignore('providerOptions')
+  part.drop()
+  warnings.place(parsed, part.at, FILE_NAMES)
+  return [parsed]
+}
+
+const FILE_NAMES = { name: 'filename' }
+
+const noPart = ({ path, value }: Fields, warnings: Warnings): never =>
+  warnings.refuse(path('type'), `"${textOrEmpty(value.type)}" is no type of part that can be passed on here.`)
+
+/** Parses an earlier answer that the client returns. */
+function parseAssistant(message: Fields, context: FileContext): AssistantPart[] {
+  const { warnings } = context
+  const searches = new Map<string, string>() // queries of searches at the provider, by the id of their call
+  return partsOf(message, warnings).flatMap((part) => {
+    const parsed = parseAssistantPart(part, searches, context)
+    part.ignore('providerOptions', 'title')
+    part.drop()
+    if (!parsed) return []
+    const cache = parsed.type === 'text' || parsed.type === 'tool-call' ? markOf(part, message, warnings) : undefined
+    const whole = cache ? { ...parsed, cache } : parsed
+    warnings.place(whole, part.at)
+    return [whole]
+  })
+}
+
+function parseAssistantPart(
+  part: Fields,
+  searches: Map<string, string>,
+  context: FileContext,
+): AssistantPart | undefined {
+  const { warnings } = context
+  const type = part.text('type')
+  switch (type) {
+    case 'text': {
+      const text = part.text('text') ?? ''
+      const state = parseState(part)
+      part.ignore('citations')
+      return text === '' && !state ? undefined : defined<TextPart>({ type, text, state })
+    }
+    case 'reasoning': {
+      const text = part.text('text') ?? ''
+      const state = parseState(part)
+      return text === '' && !state ? undefined : defined<ReasoningPart>({ type, text, state })
+    }
+    case 'file':
+      return parseAnswerFile(part, context)
+    case 'tool-call':
+      if (part.flag('providerExecuted')) return noteSearch(part, searches)
+      return parseCall(part, warnings)
+    case 'tool-result':
+      return parseServerResult(part, searches, warnings)
+    case 'custom':
+    case 'reasoning-file':
+      part.ignore(...Object.keys(part.value))
+      return void warnings.noteDropped(part.at)
+    default:
+      return noPart(part, warnings)
+  }
+}
+
+/** A file that a model has made. Only images can be said again. */
+function parseAnswerFile(part: Fields, context: FileContext): AssistantPart | undefined {
+  const { type, source } = parseFile(part, context)
+  if (type !== 'image' && type !== 'audio') return void context.warnings.noteDropped(part.at)
+  const state = parseState(part)
+  return type === 'image' && state ? { type, source, state } : { type, source }
+}
+
+function parseCall(part: Fields, warnings: Warnings): ToolCallPart {
+  const required = (name: string) => part.text(name) ?? warnings.refuse(part.path(name), 'is required.')
+  part.ignore('providerExecuted')
+  return defined<ToolCallPart>({
+    type: 'tool-call',
+    id: required('toolCallId'),
+    name: required('toolName'),
+    arguments: argumentsText(part.any('input')),
+    state: parseState(part),
+  })
+}
+
+/** The call of a tool that ran at the provider: its query belongs to the result that follows. */
+function noteSearch(part: Fields, searches: Map<string, string>): undefined {
+  const input = part.any('input')
+  searches.set(part.text('toolCallId') ?? '', isObject(input) ? textOrEmpty(input.query) : '')
+  part.ignore('toolName', 'dynamic')
+}
+
+/** The result of a tool that ran at the provider: a web search, or text that other models cannot make use of. */
+function parseServerResult(
+  part: Fields,
+  searches: ReadonlyMap<string, string>,
+  warnings: Warnings,
+): ServerToolPart | undefined {
+  const id = part.text('toolCallId') ?? ''
+  const output = part.fields('output')
+  const found = output?.any('value')
+  part.ignore('toolName', 'output')
+  const query = searches.get(id)
+  if (query === undefined || !Array.isArray(found)) return void warnings.noteDropped(part.at)
+  const results = found.filter(isObject).map(({ url, title }) => ({ url: textOrEmpty(url), title: textOrEmpty(title) }))
+  return { type: 'server-tool', tool: 'web-search', id, query, results }
+}
+
+/** Parses a part of a message of tools. An answer to a vendor's question for approval has no place: no vendor runs tools behind the gateway. */
+function parseToolPart(part: Fields, message: Fields, context: FileContext): ToolResult[] {
+  const { warnings } = context
+  const type = part.text('type')
+  if (type === 'tool-approval-response') {
+    warnings.noteDropped(part.at)
+    return []
+  }
+  if (type !== 'tool-result') return noPart(part, warnings)
+  const required = (name: string) => part.text(name) ?? warnings.refuse(part.path(name), 'is required.')
+  const output = part.fields('output') ?? warnings.refuse(part.path('output'), 'is required.')
+  const result = defined<ToolResult>({
+    callId: required('toolCallId'),
+    name: required('toolName'),
+    ...parseOutput(output, context),
+    cache: markOf(part, message, warnings) ?? parseMark(output, warnings),
+  })
+  part.ignore('providerOptions')
+  part.drop()
+  warnings.place(result, part.at)
+  return [result]
+}
+
+type Output = Pick<ToolResult, 'content'> & { isError: true | undefined }
+
+function parseOutput(output: Fields, context: FileContext): Output {
+  const { warnings } = context
+  const type = output.text('type')
+  const said = (text: string, isError?: true): Output => ({
+    content: text === '' ? [] : [{ type: 'text', text }],
+    isError,
+  })
+  switch (type) {
+    case 'text':
+    case 'error-text':
+      return said(output.text('value') ?? '', type === 'error-text' || undefined)
+    case 'json':
+    case 'error-json':
+      return said(JSON.stringify(output.any('value') ?? null), type === 'error-json' || undefined)
+    case 'execution-denied':
+      return said(output.text('reason') ?? 'The user did not allow this tool call.')
+    case 'content': {
+      const path = output.path('value')
+      const parts = (output.list('value') ?? []).map((entry, index) =>
+        elementFields(entry, `${path}[${index}]`, warnings),
+      )
+      return { content: parts.flatMap((part) => parseResultPart(part, context)), isError: undefined }
+    }
+    default:
+      return warnings.refuse(output.path('type'), `"${type}" is no type of output that can be passed on.`)
+  }
+}
+
+function parseResultPart(part: Fields, context: FileContext): ToolResultContent[] {
+  const { warnings } = context
+  const type = part.text('type') ?? ''
+  switch (type) {
+    case 'text': {
+      const text = part.text('text') ?? ''
+      return text === '' ? [] : [{ type, text }]
+    }
+    case 'file':
+      return [parseFile(part, context)]
+    case 'custom':
+      warnings.noteDropped(part.at)
+      return []
+    default:
+      return /^(?:file|image)-(?:data|url|id|file-id)$|^media$/.test(type)
+        ? [parseResultFile(part, type, context)]
+        : noPart(part, warnings)
+  }
+}

@@ -1,0 +1,146 @@
+import { decodeUtf8Lenient, fromBase64 } from '../../../lib/bytes.ts'
+import { isObject } from '../../../lib/json.ts'
+import type { ProviderFormat } from '../../../types.ts'
+import type { Fields } from '../../canonical/fields.ts'
+import { base64Source, type MediaSource, sourceOfAddress, sourceOfUrl } from '../../canonical/media.ts'
+import type { AudioPart, FilePart, ImagePart, VideoPart } from '../../canonical/parts.ts'
+import { defined } from '../../canonical/values.ts'
+import type { Warnings } from '../../canonical/warnings.ts'
+import { parseMark } from './metadata.ts'
+
+export type AnyMediaPart = ImagePart | FilePart | AudioPart | VideoPart
+
+/** What the parsing of files needs. */
+export interface FileContext {
+  warnings: Warnings
+  /** The format of the target, which decides among the ids that a file has at several vendors. */
+  targetFormat: ProviderFormat | undefined
+}
+
+/**
+ * Parses a file of the prompt or of a tool's result. AI SDK 7 tags its data, AI SDK 6 sends base64 or a URL, data URLs among them. Both
+ * forms are read in either version, since a model of 6 may be used in 7.
+ */
+export function parseFile(file: Fields, context: FileContext): AnyMediaPart {
+  const { warnings } = context
+  const mediaType = file.text('mediaType') ?? ''
+  const source = sourceOf(file, { ...context, mediaType })
+  file.ignore('originalUrl')
+  const part = partOf(source, mediaType, file.text('filename'))
+  const cache = parseMark(file, warnings)
+  if (cache && part.type !== 'video') part.cache = cache
+  warnings.place(part, file.at, { name: 'filename' })
+  return part
+}
+
+interface SourceContext extends FileContext {
+  mediaType: string
+}
+
+function sourceOf(file: Fields, context: SourceContext): MediaSource {
+  const { warnings, mediaType } = context
+  const data = file.any('data')
+  if (typeof data === 'string') return ADDRESS.test(data) ? addressed(data, mediaType) : bytesOf(data, mediaType)
+  if (!isObject(data)) return warnings.refuse(file.path('data'), 'must be base64, a URL, or tagged data.')
+  const tagged = file.fields('data') ?? file
+  const required = (name: string) =>
+    tagged.text(name) ?? warnings.refuse(tagged.path(name), 'is required, as a string.')
+  switch (tagged.text('type')) {
+    case 'data':
+      return bytesOf(required('data'), mediaType)
+    case 'url':
+      return addressed(tagged.text('originalUrl') ?? required('url'), mediaType)
+    case 'text':
+      return { type: 'text', mediaType: typeOf(mediaType, 'text/plain'), text: required('text') }
+    case 'reference':
+      return referenced(tagged.textsByName('reference') ?? {}, tagged.path('reference'), context)
+    default:
+      return warnings.refuse(tagged.path('type'), 'must be data, url, text or reference.')
+  }
+}
+
+/** A scheme, which base64 never looks like. */
+const ADDRESS = /^[a-z][a-z0-9+.-]*:/i
+
+/** The content of a tool's result in AI SDK 6, whose parts name in their types how they hold a file. */
+export function parseResultFile(part: Fields, type: string, context: FileContext): AnyMediaPart {
+  const { warnings } = context
+  const isImage = type.startsWith('image-')
+  const mediaType = part.text('mediaType') ?? (isImage ? 'image/*' : '')
+  const source = (): MediaSource => {
+    if (type.endsWith('-data') || type === 'media')
+      return bytesOf(part.text('data') ?? warnings.refuse(part.path('data'), 'is required.'), mediaType)
+    if (type.endsWith('-url'))
+      return addressed(part.text('url') ?? warnings.refuse(part.path('url'), 'is required.'), mediaType)
+    const id = part.any('fileId')
+    if (typeof id === 'string') return { type: 'file-id', id, format: 'openai-responses' }
+    return referenced(part.textsByName('fileId') ?? {}, part.path('fileId'), { ...context, mediaType })
+  }
+  const file = partOf(source(), mediaType, part.text('filename'))
+  part.ignore('providerOptions')
+  warnings.place(file, part.at, { name: 'filename' })
+  return file
+}
+
+/** The kind of part by the media type, which may be a top-level type alone, with or without `/*`. */
+function partOf(source: MediaSource, declared: string, name: string | undefined): AnyMediaPart {
+  const mediaType = 'mediaType' in source ? (source.mediaType ?? declared) : declared
+  const [kind] = mediaType.split('/', 1)
+  if (kind === 'image' || kind === 'audio' || kind === 'video') return { type: kind, source }
+  return defined<FilePart>({ type: 'file', source, name })
+}
+
+/** Base64 as the source of a file; text is decoded, as some providers take it in clear only. */
+function bytesOf(data: string, mediaType: string): MediaSource {
+  const source = base64Source(typeOf(mediaType, 'application/octet-stream'), data)
+  if (source.mediaType !== 'text/plain') return source
+  try {
+    return { type: 'text', mediaType: source.mediaType, text: decodeUtf8Lenient(fromBase64(source.data)) }
+  } catch {
+    return source // no base64: the provider says so
+  }
+}
+
+function addressed(url: string, mediaType: string): MediaSource {
+  if (/^data:/i.test(url)) {
+    const source = sourceOfUrl(url, typeOf(mediaType, 'application/octet-stream'))
+    return source.type === 'base64' ? bytesOf(source.data, source.mediaType) : source
+  }
+  const source = sourceOfAddress(url)
+  return mediaType.includes('/') && !mediaType.endsWith('/*') ? { ...source, mediaType } : source
+}
+
+/** A whole media type: a top-level one alone stands for the type of its kind that is sent most. */
+function typeOf(declared: string, otherwise: string): string {
+  const [kind = '', sub = '*'] = declared.split('/', 2)
+  return sub === '*' || sub === '' ? (usualTypes[kind] ?? otherwise) : declared
+}
+
+const usualTypes: Readonly<Record<string, string>> = {
+  image: 'image/jpeg',
+  audio: 'audio/mpeg',
+  video: 'video/mp4',
+  text: 'text/plain',
+}
+
+/** The id of a file at the target's vendor; that of another vendor is refused by the target's format. */
+function referenced(ids: Record<string, string>, path: string, { warnings, targetFormat }: SourceContext): MediaSource {
+  const known = Object.entries(ids).flatMap(([provider, id]): MediaSource[] => {
+    const format = vendors.find(([name]) => provider.startsWith(name))?.[1]
+    if (!format) return []
+    return [format === 'gemini' ? sourceOfAddress(id) : { type: 'file-id', id, format }]
+  })
+  const own = known.find((source) => source.type === 'file-id' && isOf(source.format, targetFormat))
+  return own ?? known[0] ?? warnings.refuse(path, 'names no provider whose files can be passed on.')
+}
+
+const isOf = (format: ProviderFormat, target: ProviderFormat | undefined) =>
+  format === target || (format === 'openai-responses' && target === 'openai-chat')
+
+const vendors = [
+  ['openai', 'openai-responses'],
+  ['azure', 'openai-responses'],
+  ['anthropic', 'anthropic-messages'],
+  ['google', 'gemini'],
+  ['vertex', 'gemini'],
+] as const

@@ -1,0 +1,143 @@
+import { assertNever } from '../../../lib/assert-never.ts'
+import { quoted, tryParseJson } from '../../../lib/json.ts'
+import type { AssistantPart, Citation } from '../../canonical/parts.ts'
+import { withoutTurns } from '../../canonical/request.ts'
+import type { OpaqueState } from '../../canonical/state.ts'
+import type { EndEvent, PartStartEvent, StreamEvent } from '../../canonical/stream.ts'
+import type { StreamWriter, WriteContext } from '../../translator.ts'
+import { KEEP_ALIVE } from '../errors.ts'
+import type { WirePart } from '../wire.ts'
+import {
+  answerMetadata,
+  createSources,
+  requestWarnings,
+  responseOf,
+  wireFinish,
+  wireUsage,
+  writeWhole,
+} from './answer.ts'
+import { writeError } from './error.ts'
+import { wireState } from './metadata.ts'
+import { clientOf } from './request.ts'
+
+/** A part that has not ended. */
+interface UnendedPart {
+  part: AssistantPart
+  /** The text of a call so far: the call follows whole. */
+  texts: string[]
+  citations: Citation[]
+  state: OpaqueState | undefined
+}
+
+/** Writes the parts of a stream: first the warnings, then what there is to know of the response, the content, and how it ended. */
+export function createWriter(givenContext: WriteContext, write: (event: string) => void): StreamWriter {
+  const context: WriteContext = { ...givenContext, request: withoutTurns(givenContext.request) }
+  const client = clientOf(context.request)
+  const sources = createSources(context)
+  const parts = new Map<number, UnendedPart>()
+  let isStarted = false
+  let hasRefusal = false
+
+  const send = (part: WirePart) => write(`data: ${JSON.stringify(part)}\n\n`)
+  const sendDelta = (type: string, id: string, text: string) =>
+    write(`data: {"type":"${type}","id":${quoted(id)},"delta":${quoted(text)}}\n\n`)
+
+  function begin() {
+    if (!isStarted) send({ type: 'stream-start', warnings: requestWarnings(context) })
+    isStarted = true
+  }
+
+  function open({ key, part }: PartStartEvent) {
+    hasRefusal ||= part.type === 'refusal'
+    parts.set(key, { part, texts: [], citations: [], state: 'state' in part ? part.state : undefined })
+    if (part.type === 'text' || part.type === 'refusal') send({ type: 'text-start', id: `${key}` })
+    else if (part.type === 'reasoning') send({ type: 'reasoning-start', id: `${key}`, ...wireState(part.state) })
+    else if (part.type === 'tool-call') send({ type: 'tool-input-start', id: part.id, toolName: part.name })
+  }
+
+  function add(key: number, { part, texts }: UnendedPart, text: string) {
+    if (part.type === 'tool-call') {
+      texts.push(text)
+      sendDelta('tool-input-delta', part.id, text)
+    } else sendDelta(part.type === 'reasoning' ? 'reasoning-delta' : 'text-delta', `${key}`, text)
+  }
+
+  function close(key: number, { part, texts, citations, state }: UnendedPart) {
+    parts.delete(key)
+    const id = `${key}`
+    switch (part.type) {
+      case 'text':
+      case 'refusal': {
+        const cited = sources.take(citations)
+        const inText = client.version.citesInTexts && cited.citations.length > 0 ? { citations: cited.citations } : {}
+        send({ type: 'text-end', id, ...inText, ...wireState(state) })
+        for (const source of cited.sources) send(source)
+        return
+      }
+      case 'reasoning':
+        return send({ type: 'reasoning-end', id, ...wireState(state) })
+      case 'tool-call': {
+        send({ type: 'tool-input-end', id: part.id })
+        const call = { ...part, arguments: part.arguments + texts.join(''), ...(state && { state }) }
+        for (const whole of writeWhole(call, { client, sources, context })) send(whole)
+        return
+      }
+      default:
+        for (const whole of writeWhole(state && part.type === 'image' ? { ...part, state } : part, {
+          client,
+          sources,
+          context,
+        }))
+          send(whole)
+    }
+  }
+
+  function end({ finishes, usage }: EndEvent) {
+    const [finish = { reason: 'stop' as const }] = finishes
+    const last = { usage: wireUsage(usage), finishReason: wireFinish(finish, hasRefusal) }
+    const metadata = answerMetadata(usage, context) // before the losses are told, which include those of the last part
+    context.beforeEnd?.()
+    send({ type: 'finish', ...last, ...metadata })
+  }
+
+  function push(event: StreamEvent) {
+    begin()
+    const part = 'key' in event ? parts.get(event.key) : undefined
+    switch (event.type) {
+      case 'start':
+        return send({ type: 'response-metadata', ...responseOf(event.id, context) })
+      case 'part-start':
+        return open(event)
+      case 'part-delta':
+        if (part) add(event.key, part, event.text)
+        return
+      case 'part-citation':
+        part?.citations.push(event.citation)
+        return
+      case 'part-state':
+        if (part) part.state = event.state
+        return
+      case 'part-end':
+        if (part) close(event.key, part)
+        return
+      case 'end':
+        return end(event)
+      case 'error':
+        context.beforeEnd?.()
+        return write(`data: ${JSON.stringify({ type: 'error', ...writeError(event.error).body })}\n\n`)
+      default:
+        return assertNever(event)
+    }
+  }
+
+  const writer: StreamWriter = { push, keepAlive: () => KEEP_ALIVE }
+  if (!client.isRaw) return writer
+  return {
+    ...writer,
+    pushRaw(data) {
+      begin()
+      const value = tryParseJson(data)
+      write(`data: {"type":"raw","rawValue":${JSON.stringify(value === undefined ? data : value)}}\n\n`)
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import { isObject } from '../../../lib/json.ts'
+import type { Fields } from '../../canonical/fields.ts'
+import {
+  type FunctionTool,
+  type OfferedTool,
+  type Tool,
+  type ToolChoice,
+  toolsIn,
+  type WebSearchTool,
+  withoutVendorTools,
+} from '../../canonical/tools.ts'
+import { defined } from '../../canonical/values.ts'
+import type { Warnings } from '../../canonical/warnings.ts'
+import { parseMark } from './metadata.ts'
+
+/** The tools of a request. */
+interface OfferedTools {
+  tools: Tool[]
+  toolChoice: ToolChoice | undefined
+  /** The client's name of the web search. */
+  search: string | undefined
+}
+
+/** Parses `tools` and `toolChoice`. */
+export function parseTools(body: Fields, warnings: Warnings): OfferedTools {
+  const toolChoice = parseChoice(body, warnings)
+  let search: string | undefined
+  const offered = toolsIn(body, 'tools', warnings).map((fields): OfferedTool => {
+    const tool = parseTool(fields, warnings)
+    if (tool.type === 'web-search') search = fields.text('name')
+    if (tool.type === 'function') fields.drop()
+    warnings.place(tool, fields.at, { schema: 'inputSchema', kind: 'id' })
+    return tool
+  })
+  return { tools: withoutVendorTools(offered, toolChoice, warnings), toolChoice, search }
+}
+
+function parseTool(tool: Fields, warnings: Warnings): OfferedTool {
+  const type = tool.text('type') ?? 'function'
+  const name = tool.text('name') ?? warnings.refuse(tool.path('name'), 'is required.')
+  if (type === 'function') return parseFunction(tool, name, warnings)
+  const id = tool.text('id') ?? ''
+  if (SEARCHES.test(id)) return parseSearch(tool)
+  return { type: 'vendor', name, refusal: `the tool "${id}" runs at its vendor and cannot be passed on.` }
+}
+
+/** The web searches of AI SDK's providers: `openai.web_search`, `anthropic.web_search_20250305`, `google.google_search`, `xai.web_search`. */
+const SEARCHES = /^[a-z.-]+\.(?:web_search(?:_preview|_\d+)?|google_search)$/i
+
+function parseFunction(tool: Fields, name: string, warnings: Warnings): FunctionTool {
+  if (tool.list('inputExamples')?.length) warnings.noteDropped(tool.path('inputExamples'))
+  tool.ignore('providerOptions', 'title')
+  return defined<FunctionTool>({
+    type: 'function',
+    name,
+    description: tool.text('description'),
+    schema: tool.object('inputSchema'),
+    strict: tool.flag('strict'),
+    cache: parseMark(tool, warnings),
+  })
+}
+
+/** The settings that AI SDK's providers have for their searches, some of which have the same under another name. */
+function parseSearch(tool: Fields): WebSearchTool {
+  const args = tool.fields('args')
+  const filters = args?.fields('filters')
+  const place = args?.fields('userLocation')
+  const location = place && {
+    city: place.text('city'),
+    region: place.text('region'),
+    country: place.text('country'),
+    timezone: place.text('timezone'),
+  }
+  return defined<WebSearchTool>({
+    type: 'web-search',
+    maxUses: args?.number('maxUses'),
+    contextSize: args?.wordOrDrop('searchContextSize', ['low', 'medium', 'high']),
+    allowedDomains: args?.texts('allowedDomains') ?? filters?.texts('allowedDomains'),
+    blockedDomains: args?.texts('blockedDomains'),
+    location: location && defined<NonNullable<WebSearchTool['location']>>(location),
+  })
+}
+
+function parseChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {
+  const given = body.any('toolChoice')
+  if (given === undefined) return undefined
+  if (!isObject(given)) return warnings.refuse('toolChoice', 'must be an object.')
+  const choice = body.fields('toolChoice')
+  const type = choice?.word('type', ['auto', 'none', 'required', 'tool'])
+  if (type === undefined) return warnings.refuse('toolChoice.type', 'is required.')
+  if (type !== 'tool') return { type }
+  return { type, name: choice?.text('toolName') ?? warnings.refuse('toolChoice.toolName', 'is required.') }
+}
