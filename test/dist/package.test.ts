@@ -7,6 +7,7 @@ import { build } from 'esbuild'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { readPages } from '../docs/pages.ts'
+import { strangeFiles } from '../release/contents.ts'
 import { assert, suite } from '../support/suite.ts'
 import { built, manifest, root } from './built.ts'
 
@@ -62,12 +63,7 @@ test('the package divides its code into at most 134 modules, as each takes its t
 
 test('the package holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
   const names = await packed(tarball)
-  const known =
-    /^(?:dist\/|examples\/[\w-]+\/(?:[\w-]+(?:\.test)?\.m?js|app\/ai\/\[\.\.\.path\]\/route\.js|index\.html|package\.json|wrangler(?:\.kv)?\.jsonc|README\.md)$|src\/observe\/grafana\/(?:signalbox\.json|alerts\.yml)$|package\.json$|LICENSE$|llms\.txt$|(?:(?:adapters\/storage|examples|src(?:\/[a-z]+)?)\/)?[A-Z]+\.md$)/
-  assert.equal(
-    names.filter((name) => !known.test(name)),
-    [],
-  )
+  assert.equal(strangeFiles(names), [])
   assert.ok(names.includes('LICENSE'))
 })
 

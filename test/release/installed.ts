@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const execute = promisify(execFile)
+
+/** An installed package in a folder of its own, with nothing else in it. */
+export interface Installed {
+  folder: string
+  tarball: string
+}
+
+/** A check: rejects with what is wrong; what it resolves to is printed. */
+export type Check = (installed: Installed) => Promise<string>
+
+/** Runs a program to its end; rejects with what it has written. */
+export async function runProgram(
+  command: string,
+  args: readonly string[],
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+): Promise<string> {
+  const outside = { ...process.env, ...env }
+  for (const name of Object.keys(outside)) if (name.startsWith('npm_')) delete outside[name] // those of npm run
+  const options = { cwd, env: outside, maxBuffer: 1e8, timeout: 600_000 }
+  const { stdout } = await execute(command, [...args], options).catch((error) => {
+    throw new Error(`${command} ${args.join(' ')}: ${error.stdout ?? ''}${error.stderr ?? ''}${error.signal ?? ''}`)
+  })
+  return stdout
+}
+
+/** Installs packages into a folder, none of whose scripts is run. */
+export const npmInstall = (cwd: string, ...packages: string[]) =>
+  runProgram('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...packages], {
+    cwd,
+  })
+
+/** A folder with a copy of the installed package and with files, for one check. */
+export async function consumer({ folder }: Installed, files: Readonly<Record<string, string>>): Promise<string> {
+  const place = await mkdtemp(join(folder, '../consumer-'))
+  await cp(join(folder, 'package.json'), join(place, 'package.json'))
+  await cp(join(folder, 'package-lock.json'), join(place, 'package-lock.json'))
+  await cp(join(folder, 'node_modules'), join(place, 'node_modules'), { recursive: true })
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(join(place, name, '..'), { recursive: true })
+    await writeFile(join(place, name), text)
+  }
+  return place
+}

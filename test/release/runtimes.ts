@@ -1,0 +1,87 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { manifest, root } from '../dist/built.ts'
+import { portable } from '../dist/portable.ts'
+import { type Check, consumer, npmInstall, runProgram } from './installed.ts'
+import { expect, PROGRAM, SAMPLE } from './sample.ts'
+
+/* The installed package on each runtime. */
+
+const inRuntimes = (path: string) => join(root, 'test/runtimes/node_modules', path)
+
+/** Modules that load on one runtime only. */
+const OWN = ['bun', 'deno', 'workers', 'service-worker']
+
+/** The entries of the package that every runtime loads. */
+const entryNames = Object.keys(manifest.exports)
+  .filter((name) => name !== './package.json' && !OWN.includes(name.slice(2)))
+  .map((name) => name.replace(/^\./, manifest.name))
+
+const imports = `${entryNames.map((name) => `await import('${name}')`).join('\n')}\n`
+
+/** A version of Node from npm, whose package holds nothing but the program. */
+function onNode(major: number): Check {
+  return async (installed) => {
+    const tools = await mkdtemp(join(installed.folder, '../node-'))
+    await writeFile(join(tools, 'package.json'), '{}')
+    const platform = process.platform === 'win32' ? 'win' : process.platform
+    const name = `node-${platform}-${process.arch}`
+    await npmInstall(tools, `${name}@${major}`)
+    const node = join(tools, 'node_modules', name, platform === 'win' ? 'bin/node.exe' : 'bin/node')
+    const version = (await runProgram(node, ['--version'], { cwd: tools })).trim()
+    const place = await consumer(installed, { 'program.mjs': PROGRAM, 'imports.mjs': imports })
+    expect(await runProgram(node, ['program.mjs'], { cwd: place }))
+    const said = await runProgram(node, ['imports.mjs'], { cwd: place })
+    if (said !== '') throw new Error(`importing prints ${said}`)
+    const help = await runProgram(node, ['node_modules/signalbox/dist/cli.js', '--help'], { cwd: place })
+    if (!help.includes('signalbox [options]')) throw new Error('the command has no help')
+    return `${version}, ${entryNames.length} entries`
+  }
+}
+
+export const runtimes: Readonly<Record<string, Check>> = {
+  'Node 20': onNode(20),
+  'Node 22': onNode(22),
+  'Node 24': onNode(24),
+  'Node 26': onNode(26),
+  Bun: async (installed) => {
+    const place = await consumer(installed, { 'program.mjs': PROGRAM })
+    const bun = inRuntimes('.bin/bun')
+    expect(await runProgram(bun, ['program.mjs'], { cwd: place }))
+    return (await runProgram(bun, ['--version'], { cwd: place })).trim()
+  },
+  Deno: async (installed) => {
+    const place = await consumer(installed, { 'program.mjs': PROGRAM })
+    const deno = inRuntimes('.bin/deno')
+    expect(
+      await runProgram(deno, ['run', '--allow-env', '--node-modules-dir=manual', '--no-prompt', 'program.mjs'], {
+        cwd: place,
+      }),
+    )
+    return (await runProgram(deno, ['--version'], { cwd: place })).split('\n')[0] ?? ''
+  },
+  workerd: async (installed) => {
+    const worker = `${SAMPLE}\nexport default { fetch: async () => new Response(await ask()) }\n`
+    const place = await consumer(installed, { 'worker.mjs': worker })
+    await build({
+      ...portable,
+      write: true,
+      entryPoints: [join(place, 'worker.mjs')],
+      outfile: join(place, 'out.mjs'),
+      absWorkingDir: place,
+    })
+    const script = `
+      import { Miniflare } from 'miniflare'
+      const scriptPath = ${JSON.stringify(join(place, 'out.mjs'))}
+      const miniflare = new Miniflare({ modules: true, scriptPath, modulesRoot: ${JSON.stringify(place)}, compatibilityDate: '2026-01-01' })
+      console.log(await (await miniflare.dispatchFetch('http://worker.test/')).text())
+      await miniflare.dispose()`
+    expect(
+      await runProgram(process.execPath, ['--input-type=module', '--eval', script], {
+        cwd: join(root, 'test/runtimes'),
+      }),
+    )
+    return ''
+  },
+}

@@ -1,0 +1,44 @@
+/**
+ * A program that embeds a gateway: it makes a connection and a combo whose first target fails, asks, and prints what came of it. It is written in what all
+ * runtimes have.
+ */
+export const SAMPLE = `import { createGateway } from 'signalbox'
+import { createClient } from 'signalbox/client'
+import { dashboard } from 'signalbox/dashboard'
+import { prometheus } from 'signalbox/prometheus'
+import { memoryStorage } from 'signalbox/storage/memory'
+
+export async function ask() {
+  let calls = 0
+  const upstream = async () => {
+    if (++calls === 1) return Response.json({ error: { message: 'overloaded' } }, { status: 503 })
+    const message = { role: 'assistant', content: 'Hello' }
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+    return Response.json({ id: 'a', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }], usage })
+  }
+  const token = 'a-token-of-thirty-two-characters-or-more'
+  const options = { storage: memoryStorage(), fetch: upstream, logger: false, management: { token }, dashboard: dashboard(), observe: [prometheus()] }
+  const gateway = createGateway(options)
+  const client = createClient({ baseUrl: 'http://gateway.test', token, fetch: (input, init) => gateway.fetch(new Request(input, init)) })
+  await client.connections.create({ provider: 'openai', apiKey: 'sk-of-the-sample' })
+  await client.connections.create({ provider: 'groq', apiKey: 'gsk-of-the-sample' })
+  await client.combos.create({ name: 'fast', models: ['openai/gpt-5-mini', 'groq/llama-3.3-70b-versatile'] })
+  const body = JSON.stringify({ model: 'fast', messages: [{ role: 'user', content: 'Hello' }] })
+  const headers = { 'content-type': 'application/json' }
+  const response = await gateway.fetch(new Request('http://gateway.test/v1/chat/completions', { method: 'POST', headers, body }))
+  const answer = await response.json()
+  const page = await gateway.fetch(new Request('http://gateway.test/admin/'))
+  await gateway.close()
+  return [response.status, answer.choices[0].message.content, response.headers.get('x-signalbox-target'), page.status].join(' ')
+}
+`
+
+const EXPECTED = '200 Hello groq/llama-3.3-70b-versatile 200'
+
+/** The same as a program. */
+export const PROGRAM = `${SAMPLE}\nconsole.log(await ask())\n`
+
+/** Throws unless the program has printed what it should. */
+export function expect(said: string): void {
+  if (said.trim() !== EXPECTED) throw new Error(`it answers ${said.trim()}, not ${EXPECTED}`)
+}

@@ -1,0 +1,116 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { manifest, root } from '../dist/built.ts'
+import { assert, suite } from '../support/suite.ts'
+
+interface Step {
+  uses?: string
+  run?: string
+  with?: Record<string, unknown>
+  env?: Record<string, string>
+}
+interface Job {
+  'runs-on': string
+  'timeout-minutes'?: number
+  needs?: string | string[]
+  environment?: string
+  permissions?: Record<string, string>
+  steps: Step[]
+}
+interface Workflow {
+  on: Record<string, unknown>
+  permissions: unknown
+  jobs: Record<string, Job>
+}
+
+const folder = `${root}.github/workflows/`
+const files = readdirSync(folder).map((name) => ({ name, text: readFileSync(folder + name, 'utf8') }))
+
+const test = suite('the workflows')
+
+/** What is wrong with a workflow, a line each. */
+function faultsOf(text: string): string[] {
+  const { on, permissions, jobs }: Workflow = parse(text)
+  const faults: string[] = []
+  if (JSON.stringify(permissions) !== '{}') faults.push('without a job, something is permitted')
+  if ('pull_request_target' in on || 'workflow_run' in on) faults.push('code of others would run with rights')
+  if (/\bsecrets\b|NODE_AUTH_TOKEN|NPM_TOKEN|_authToken/.test(text)) faults.push('it has a token')
+  for (const [, use = '', comment = ''] of text.matchAll(/uses: *(\S+)(.*)/g))
+    if (!/^actions\/[\w-]+@[0-9a-f]{40}$/.test(use) || !/^ # v\d+\.\d+\.\d+$/.test(comment))
+      faults.push(`${use} is no action of GitHub's own by its hash, with its version behind it`)
+  for (const [name, job] of Object.entries(jobs)) {
+    const at = (fault: string) => faults.push(`${name}: ${fault}`)
+    const granted = Object.entries(job.permissions ?? { all: 'write' }).map(([what, how]) => `${what}: ${how}`)
+    const rights = { stage: 'id-token: write', draft: 'contents: write' }[name] ?? 'contents: read'
+    if (granted.join() !== rights) at(`may do ${granted.join() || 'nothing'}, and needs ${rights}`)
+    if (job['timeout-minutes'] === undefined) at('may run for hours')
+    if (/latest/.test(job['runs-on'])) at('runs on whatever is the latest')
+    for (const { uses = '', run = '', with: given = {} } of job.steps) {
+      if (uses.includes('/checkout@') && given['persist-credentials'] !== false)
+        at('leaves the credential of the clone')
+      if (uses.includes('/setup-node@') && (given['package-manager-cache'] !== false || given.cache !== undefined))
+        at('shares a cache with pull requests')
+      if (uses.includes('cache')) at('shares a cache with pull requests')
+      if (/\$\{\{/.test(run)) at('writes an expression into a script')
+      if (/npm (?:i|install)\b(?!.*--ignore-scripts)|npm (?:stage )?publish\b(?!.*--ignore-scripts)/.test(run))
+        at('runs the scripts of packages')
+      if (/\bnpx\b|curl|wget/.test(run)) at('runs what was not looked at')
+    }
+    const isNpmTwelve = job.steps.findIndex(({ run }) => /npm@12\.\d+\.\d+$/.test(run ?? ''))
+    const firstInstall = job.steps.findIndex(({ run }) => /npm (?:ci|run|stage)|\.ci\/run/.test(run ?? ''))
+    if (firstInstall >= 0 && !(isNpmTwelve >= 0 && isNpmTwelve < firstInstall))
+      at('installs with an npm that runs all scripts')
+  }
+  return faults
+}
+
+for (const { name, text } of files) {
+  test(`${name} has no token, no right that it does not need, and no action but by its hash`, () => {
+    assert.equal(faultsOf(text), [])
+  })
+}
+
+test('the rules find what they are for', () => {
+  const text = files.find(({ name }) => name === 'release.yml')?.text ?? ''
+  const changes: [from: string | RegExp, to: string, fault: RegExp][] = [
+    [/checkout@[0-9a-f]{40}/, 'checkout@v5', /is no action of GitHub's own by its hash/],
+    ['permissions: {}', 'permissions: write-all', /something is permitted/],
+    ['contents: read', 'contents: write', /test: may do contents: write/],
+    ['persist-credentials: false', 'persist-credentials: true', /leaves the credential/],
+    ['package-manager-cache: false', 'cache: npm', /shares a cache/],
+    [/\$\{\{ github\.token \}\}/, '$' + '{{ secrets.RELEASE }}', /has a token/],
+    ['publish ./release/signalbox-*.tgz --ignore-scripts', 'publish ./release/signalbox-*.tgz', /runs the scripts/],
+    [/ {6}- run: npm install --global.*\n {6}- run: npm ci\n/, '      - run: npm ci\n', /with an npm that runs all/],
+    ['"$GITHUB_REF_NAME" --out', '"$' + '{{ github.ref_name }}" --out', /an expression into a script/],
+    ["tags: ['v*']", "tags: ['v*']\n  pull_request_target:", /code of others/],
+  ]
+  for (const [from, to, fault] of changes) {
+    const changed = text.replace(from, () => to)
+    assert.is.not(changed, text, String(from))
+    assert.match(faultsOf(changed).join('\n'), fault)
+  }
+})
+
+test('the release stages only what all tests and checks have passed, for a person to approve', () => {
+  const { on, jobs }: Workflow = parse(files.find(({ name }) => name === 'release.yml')?.text ?? '')
+  assert.equal(on, { push: { tags: ['v*'] } })
+  assert.equal(Object.keys(jobs), ['test', 'pack', 'stage', 'draft'])
+  assert.equal([jobs.stage?.needs, jobs.draft?.needs], [['test', 'pack'], 'stage'])
+  assert.is(jobs.stage?.environment, 'npm', 'the environment has a reviewer')
+  const scripts = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))
+  assert.is(scripts.filter((run) => /\bnpm (?:stage )?publish\b/.test(run)).length, 1)
+  assert.match(scripts.join('\n'), /npm stage publish .* --provenance/)
+  for (const file of ['signalbox-*.tgz', 'sbom.cdx.json', 'SHA256SUMS', '--notes-file notes.md'])
+    assert.ok(
+      scripts.some((run) => run.startsWith('gh release create') && run.includes(file)),
+      file,
+    )
+})
+
+test('the workflows call scripts that there are', () => {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+  for (const { text } of files)
+    for (const [, name = ''] of text.matchAll(/npm run ([\w-]+)/g)) assert.ok(name in scripts, name)
+  assert.ok(readFileSync(`${root}.ci/run`, 'utf8').includes('setup.mjs test --all'))
+  assert.is(manifest.name, 'signalbox')
+})
