@@ -1,4 +1,5 @@
 export { type ErrorCode, type GatewayError, isGatewayError } from './errors.ts'
+export type { TokenUsage } from './formats/format.ts'
 export { createGateway, type Gateway } from './gateway.ts'
 export type { ManagementOptions } from './http/management-options.ts'
 export type { MountedPage } from './http/pages.ts'
