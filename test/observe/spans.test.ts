@@ -15,9 +15,9 @@ import { otel } from '../../src/observe/otel.ts'
 import type { ObservedRequest } from '../../src/pipeline/observing.ts'
 import type { RequestRecord } from '../../src/pipeline/records.ts'
 import { metered } from '../gate/support/metered.ts'
-import { json, sse } from '../pipeline/support/upstream.ts'
+import { type Answering, json, never, sse } from '../pipeline/support/upstream.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openObserved, read } from './world.ts'
+import { type ObservedWorld, openObserved, read } from './world.ts'
 
 const test = suite('spans and metrics of OpenTelemetry')
 
@@ -161,6 +161,82 @@ test('a refusal is a span with its code, and no error of the server', async () =
   await read(world.chat())
   assert.equal(tree(), ['SERVER POST /v1/chat/completions error=key_missing'])
 })
+
+const completions = 'SERVER POST /v1/chat/completions'
+const good = metered({}, { tokens: 0 })
+const failing =
+  (provider: string, answer: Answering): Answering =>
+  (call, nth) =>
+    call.provider === provider ? answer(call, nth) : good(call, nth)
+
+/** What happens, and the spans of it. */
+const stories: Record<string, { answer?: Answering; ask(world: ObservedWorld): Promise<unknown>; tree: string[] }> = {
+  'an answer that is not streamed': {
+    ask: ({ chat }) => read(chat()),
+    tree: [completions, '  CLIENT chat m'],
+  },
+  'a stream': {
+    ask: ({ chat }) => read(chat({ stream: true })),
+    tree: [completions, '  CLIENT chat m'],
+  },
+  'a failed attempt and its fallback': {
+    answer: failing('one', down),
+    ask: ({ chat }) => read(chat({ model: 'fast' })),
+    tree: [completions, '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'],
+  },
+  'attempts that all fail': {
+    answer: down,
+    ask: ({ chat }) => read(chat({ model: 'fast' })),
+    tree: [
+      `${completions} error=upstream_failed ERROR`,
+      '  CLIENT chat m error=503 ERROR',
+      '  CLIENT chat m error=503 ERROR',
+    ],
+  },
+  'a combo in a combo': {
+    answer: failing('one', down),
+    async ask({ gateway, chat }) {
+      await gateway.api.combos.create({ name: 'outer', models: ['fast', 'cheap/m'] })
+      await read(chat({ model: 'outer' }))
+    },
+    tree: [completions, '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'],
+  },
+  'a provider that nobody reaches': {
+    answer: failing('one', () => Promise.reject(new TypeError('fetch failed'))),
+    ask: ({ chat }) => read(chat({ model: 'fast' })),
+    tree: [completions, '  CLIENT chat m error=network ERROR', '  CLIENT chat m'],
+  },
+  'a provider that does not answer in time': {
+    answer: failing('one', never),
+    async ask({ clock, chat, up }) {
+      const reply = read(chat({ model: 'fast' }))
+      while (up.calls.length === 0) await clock.advance(0)
+      await clock.advance(120_000)
+      await reply
+    },
+    tree: [completions, '  CLIENT chat m error=timeout ERROR', '  CLIENT chat m'],
+  },
+  'an embedding': {
+    async ask({ gateway }) {
+      const body = JSON.stringify({ model: 'other/embedding', input: 'a secret' })
+      const headers = { 'content-type': 'application/json' }
+      await read(gateway.fetch('http://gateway/v1/embeddings', { method: 'POST', headers, body }))
+    },
+    tree: ['SERVER POST /v1/embeddings', '  CLIENT embeddings embedding'],
+  },
+  'a request that cannot be read': {
+    ask: ({ chat }) => read(chat({ model: 5 })),
+    tree: [`${completions} error=invalid_request`],
+  },
+}
+
+for (const [story, { answer = good, ask, tree: expected }] of Object.entries(stories))
+  test(`the spans of ${story}`, async () => {
+    const { module, tree } = sdk()
+    const world = await openObserved([otel(module)], answer)
+    await ask(world)
+    assert.equal(tree(), expected)
+  })
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const traceparent = `00-${TRACE}-00f067aa0ba902b7-01`

@@ -1,0 +1,86 @@
+import { MAX_SERIES } from '../../src/observe/measures.ts'
+import { prometheus } from '../../src/observe/prometheus.ts'
+import { metered } from '../gate/support/metered.ts'
+import { json } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openObserved, read } from './world.ts'
+
+const test = suite('series of metrics')
+
+const TOKEN = 'token-of-the-scrape-0123456789abcdef'
+const REQUESTS = process.env.CI ? 100_000 : 1_500
+
+/** Names that clients make up, the gateway's own among them in a form that is none. */
+const names: ((word: string) => string)[] = [
+  (word) => `one/${word}`,
+  (word) => word,
+  (word) => `${word}/m`,
+  (word) => `one/m:${word}`,
+  (word) => `one/m ${word}`,
+  (word) => ` one/m${' '.repeat(word.length)}`,
+  (word) => [...'one/m'].map((letter, at) => (word.charCodeAt(at) % 2 ? letter.toUpperCase() : letter)).join(''),
+  (word) => `fast${word}`,
+  (word) => `one/${'x/'.repeat(word.length)}m`,
+  () => 'one/m',
+  () => 'fast',
+]
+const methods = ['POST', 'POST', 'POST', 'PUT', 'PATCH', 'PROPFIND']
+const statuses = [200, 400, 404, 429, 500]
+
+test(`are no more after ${REQUESTS} requests with random models, keys, paths, methods and agents`, {
+  timeoutMs: 300_000,
+}, async () => {
+  const good = metered({}, { tokens: 0 })
+  let answers = 0
+  const world = await openObserved([prometheus({ token: TOKEN })], (call, nth) => {
+    const status = statuses[answers++ % statuses.length] ?? 200
+    return status === 200 ? good(call, nth) : json({ error: { message: `${Math.random()}` } }, status)
+  })
+  const scrape = async () => {
+    const headers = { authorization: `Bearer ${TOKEN}` }
+    const text = await read(world.gateway.fetch('http://gateway/metrics', { headers }))
+    return text.split('\n').filter((line) => !line.startsWith('#') && !line.startsWith('signalbox_target_state'))
+  }
+
+  async function ask(nth: number): Promise<void> {
+    const word = Math.random().toString(36).slice(2)
+    const model = names[nth % names.length]?.(word) ?? word
+    const method = methods[nth % methods.length] ?? 'POST'
+    const isGemini = nth % 7 === 0
+    const path = isGemini
+      ? `/v1beta/models/${encodeURIComponent(model)}:generateContent?alt=${word}`
+      : nth % 13 === 0
+        ? `/v1/${word}`
+        : `/v1/chat/completions?${word}=1`
+    const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': `agent ${word}` }
+    if (nth % 3 === 0) headers.authorization = `Bearer sbx_${word}`
+    if (nth % 5 === 0) headers.traceparent = word
+    const body = { model, user: word, stream: nth % 4 === 0, [word]: 1, messages: [{ role: 'user', content: word }] }
+    const contents = [{ role: 'user', parts: [{ text: word }] }]
+    await read(
+      world.gateway.fetch(`http://gateway${path}`, {
+        method,
+        headers,
+        body: JSON.stringify(isGemini ? { contents } : body),
+      }),
+    )
+    if (nth % 200 === 0) await world.clock.advance(60_000) // so that targets that cool are asked again
+  }
+
+  for (let nth = 0; nth < 1_000; nth++) await ask(nth)
+  const before = await scrape()
+  for (let nth = 1_000; nth < 1_000 + REQUESTS; nth++) await ask(nth)
+  const after = await scrape()
+  const labels = (lines: string[]) => new Set(lines.map((line) => line.slice(0, line.lastIndexOf(' '))))
+  const known = labels(before)
+  assert.equal(
+    [...labels(after)].filter((one) => !known.has(one) && !/_bucket|error_type|status_code|outcome|reason/.test(one)),
+    [],
+  )
+  assert.ok(after.length < 2_500, `${after.length} lines`)
+  assert.ok(after.length < MAX_SERIES.all)
+  assert.equal(
+    after.filter((line) => /signalbox_metrics_overflow_total\{/.test(line)),
+    [],
+  )
+})

@@ -1,0 +1,45 @@
+import { assert, suite } from '../support/suite.ts'
+import { clientOf } from './client.ts'
+import { startUpstream } from './upstream.ts'
+import { startWorker } from './worker.ts'
+
+const test = suite('observers in workerd')
+const closers: (() => unknown)[] = []
+let url = ''
+
+test.before(async () => {
+  const upstream = await startUpstream()
+  closers.push(upstream.close)
+  const worker = await startWorker('worker-observed', {})
+  closers.push(worker.stop)
+  url = worker.url
+  const client = clientOf(url)
+  await client.connect(upstream.url)
+  for (const stream of [false, true]) await (await client.chat('Hi', stream)).text()
+})
+test.after(async () => {
+  for (const close of closers) await close()
+})
+
+const observed = async (): Promise<{ spans: string[]; lines: string[] }> => (await fetch(`${url}/observed`)).json()
+
+test('otel makes spans, and jsonLog writes lines', async () => {
+  const { spans, lines } = await observed()
+  const request = 'POST /v1/chat/completions'
+  assert.equal(spans, ['chat m', request, 'chat m', request])
+  assert.equal(
+    lines.map((line) => JSON.parse(line)).map(({ asked, status, end, stream }) => [asked, status, end, stream]),
+    [
+      ['up/m', 200, 'complete', false],
+      ['up/m', 200, 'complete', true],
+    ],
+  )
+})
+
+test('prometheus answers 501 to a scrape, which would see one of many isolates, and 401 to a stranger', async () => {
+  const authorization = 'Bearer token-of-the-scrape-0123456789abcdef'
+  const reply = await fetch(`${url}/metrics`, { headers: { authorization } })
+  assert.is(reply.status, 501)
+  assert.match(await reply.text(), /^A scrape would see one of many short-lived instances\. Use otel\(api\)/)
+  assert.is((await fetch(`${url}/metrics`)).status, 401)
+})
