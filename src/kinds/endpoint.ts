@@ -1,3 +1,4 @@
+import { PROTOCOLS } from '../formats/ai-sdk/format.ts'
 import type { Endpoint } from '../formats/format.ts'
 import { endsAtClient, type Operation } from '../formats/operations.ts'
 import type { KindForms } from './forms.ts'
@@ -30,3 +31,20 @@ export const kindEndpoint = (
   bound: { hasNoOutput: true },
   ...endpoint,
 })
+
+/** The endpoint of a kind in the AI SDK's gateway protocol, in each version of it: the headers name the model and the version. */
+export const aiSdkEndpoints = (
+  name: string,
+  version: string,
+  endpoint: Pick<KindEndpoint, 'operation' | 'loadForms' | 'words'> & Partial<KindEndpoint>,
+): KindEndpoint[] =>
+  PROTOCOLS.map((protocol) =>
+    kindEndpoint({
+      path: `/v${protocol}/ai/${name}`,
+      format: 'ai-sdk',
+      client: 'ai-sdk',
+      headers: { model: 'ai-model-id', version },
+      version: protocol,
+      ...endpoint,
+    }),
+  )

@@ -1,5 +1,5 @@
 import { once } from '../../lib/promises.ts'
-import { type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
+import { aiSdkEndpoints, type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
 
 const operation = kindOperation({ name: 'embed', kind: 'embedding' })
 const loadForms = once(async () => (await import('./forms.ts')).embeddingForms)
@@ -34,6 +34,11 @@ export const embeddingEndpoints: readonly KindEndpoint[] = [
     loadForms,
     messageIn: ['message'], // as Cohere has it
     words: words('Cohere', 'https://docs.cohere.com/reference/embed'),
+  }),
+  ...aiSdkEndpoints('embedding-model', 'ai-embedding-model-specification-version', {
+    operation,
+    loadForms,
+    words: words('AI SDK', 'https://ai-sdk.dev/docs/ai-sdk-core/embeddings'),
   }),
   ...['v1beta', 'v1'].flatMap((version) => [
     google(version, 'embedContent', 'gemini'),

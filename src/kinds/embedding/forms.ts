@@ -1,4 +1,5 @@
 import { kindForms } from '../carry.ts'
+import { aiSdk } from './clients/ai-sdk.ts'
 import { cohere as cohereClient } from './clients/cohere.ts'
 import { gemini, geminiBatch } from './clients/gemini.ts'
 import { openai as openaiClient } from './clients/openai.ts'
@@ -17,7 +18,7 @@ import { voyage } from './vendors/voyage.ts'
 
 /** The forms of embeddings. */
 export const embeddingForms = kindForms({
-  clients: { openai: openaiClient, cohere: cohereClient, gemini, 'gemini-batch': geminiBatch },
+  clients: { openai: openaiClient, cohere: cohereClient, gemini, 'gemini-batch': geminiBatch, 'ai-sdk': aiSdk },
   vendors: [
     bedrockCohere,
     bedrockNova,

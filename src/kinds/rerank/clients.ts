@@ -9,12 +9,13 @@ import { type RankedDocument, type Ranking, type RerankRequest, textOf } from '.
  * What clients of rerank models send and read. `/v1/rerank` has the form of Cohere's first version, which those of Jina, Together and the
  * servers of users are variants of, and the form of Voyage, which calls the number of results `top_k`. `/v2/rerank` has that of Cohere's second.
  */
-export const clients: Readonly<Record<'v1' | 'v2', ClientForm<RerankRequest, Ranking>>> = {
+export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientForm<RerankRequest, Ranking>>> = {
   v1: {
     read: (body, context) => read(body, context, isVoyages(body, context)),
     write: (ranking, context) => (context.asked.isVoyages ? voyageAnswer : firstAnswer)(ranking, context),
   },
   v2: { read, write: secondAnswer },
+  'ai-sdk': { read: readAiSdk, write: ({ results }) => ({ ranking: results.map(rankOf), warnings: [] }) },
 }
 
 /** Does a client expect Voyage's answer? Its own clients may leave out what only they send, and tell their name. */
@@ -67,6 +68,19 @@ function documentsIn(list: unknown[] | undefined, warnings: Warnings): RankedDoc
   if (wrong !== -1) warnings.refuse(`documents[${wrong}]`, 'must be a string or an object.')
   return list.filter(isDocument)
 }
+
+/** Reads the request of the AI SDK, whose documents are a list of texts or of objects, tagged as such. */
+function readAiSdk(body: JsonObject, { warnings }: ReadTerms): RerankRequest {
+  const fields = fieldsOf(body, '', warnings)
+  const query =
+    fields.text('query') || warnings.refuse('query', 'is required: the text that the documents are compared with.')
+  const documents = documentsIn(fields.fields('documents')?.list('values'), warnings)
+  const wanted = fields.number('topN') ?? documents.length
+  if (!Number.isInteger(wanted) || wanted < 1) warnings.refuse('topN', 'must be a whole number from 1 on.')
+  return { query, documents, topN: Math.min(wanted, documents.length), isVoyages: false, options: {} }
+}
+
+const rankOf = ({ index, score }: Ranking['results'][number]): JsonObject => ({ index, relevanceScore: score })
 
 type Context = WriteTerms<RerankRequest>
 

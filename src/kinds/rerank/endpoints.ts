@@ -1,5 +1,5 @@
 import { once } from '../../lib/promises.ts'
-import { type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
+import { aiSdkEndpoints, type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
 import { rerankBound } from './bound.ts'
 
 const operation = kindOperation({ name: 'rerank', kind: 'rerank' })
@@ -21,4 +21,14 @@ const endpoint = (version: 'v1' | 'v2', reference: string): KindEndpoint =>
 export const rerankEndpoints: readonly KindEndpoint[] = [
   endpoint('v1', 'https://docs.cohere.com/v1/reference/rerank'),
   endpoint('v2', 'https://docs.cohere.com/reference/rerank'),
+  ...aiSdkEndpoints('reranking-model', 'ai-reranking-model-specification-version', {
+    operation,
+    loadForms,
+    bound: rerankBound,
+    words: {
+      summary: 'Rank documents by a query',
+      vendor: 'AI SDK',
+      reference: 'https://ai-sdk.dev/docs/ai-sdk-core/reranking',
+    },
+  }),
 ]

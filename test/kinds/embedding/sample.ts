@@ -6,6 +6,7 @@ export const embedding: KindSample = {
     openai: { input: 'Hi' },
     cohere: { texts: ['Hi'], input_type: 'search_document' },
     gemini: { content: { parts: [{ text: 'Hi' }] } },
+    'ai-sdk': { values: ['Hi'] },
     'gemini-batch': { requests: [{ model: 'models/m', content: { parts: [{ text: 'Hi' }] } }] },
   },
   path: '/embeddings',

@@ -1,0 +1,196 @@
+import * as ai7 from 'ai'
+import type { JsonObject } from '../../../src/lib/json.ts'
+import { wireFormats } from '../../../src/types/unions.ts'
+import { answerAt } from '../../kinds/samples.ts'
+import { chatAnswer } from '../../pipeline/support/answers.ts'
+import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
+import { ANSWER, QUESTION, SIGNATURE, weather } from '../../pipeline/support/sdk/conversation.ts'
+import { MODEL, openBefore, openToolLoop, saidBy } from '../../pipeline/support/sdk/gateway.ts'
+import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+/** The two generations of the AI SDK, with the version of the protocol that each speaks. */
+const generations = [
+  { name: 'AI SDK 7', ai: ai7, version: 4 },
+  { name: 'AI SDK 6', ai: ai6, version: 3 },
+] as const
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+for (const { name, ai, version } of generations) {
+  const test = suite(`${name} over its own gateway protocol`)
+  const over = (fetch: typeof globalThis.fetch) =>
+    ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch })
+  const once = { maxRetries: 0 } as const
+
+  for (const format of wireFormats) {
+    test(`a provider of ${format} is shown files as bytes, base64 and data URLs, and text`, async () => {
+      const up = fakeUpstream(() => json(saidBy(format).answer.whole))
+      const { fetch } = await openBefore(format, up)
+      const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0))
+      for (const data of [bytes, PNG, new URL(`data:image/png;base64,${PNG}`)]) {
+        await ai.generateText({
+          ...once,
+          model: over(fetch)(MODEL),
+          messages: [
+            {
+              role: 'user',
+              content: [
+                { type: 'text', text: QUESTION },
+                { type: 'file', mediaType: 'image/png', data },
+              ],
+            },
+          ],
+        })
+        assert.ok(up.calls.at(-1)?.body.includes(PNG), String(data))
+      }
+    })
+
+    test(`a call of a model of ${format} that the user denies is its result, with the reason`, async () => {
+      const { fetch, asked } = await openToolLoop(format, 'ai-sdk')
+      const tools = {
+        [weather.name]: ai.tool({
+          description: weather.description,
+          inputSchema: ai.jsonSchema<{ city: string }>(weather.schema),
+          execute: async () => 'nobody runs it',
+          needsApproval: true,
+        }),
+      }
+      const model = over(fetch)(MODEL)
+      const messages: ai7.ModelMessage[] = [{ role: 'user', content: QUESTION }]
+      const first = await ai.generateText({ ...once, model, messages, tools })
+      const requests = first.content.filter((part) => part.type === 'tool-approval-request')
+      assert.is(requests.length, 2)
+      messages.push(...first.response.messages, {
+        role: 'tool',
+        content: requests.map(({ approvalId }) => ({
+          type: 'tool-approval-response' as const,
+          approvalId,
+          approved: false,
+          reason: 'It is too cold there.',
+        })),
+      })
+      const { text } = await ai.generateText({ ...once, model, messages, tools })
+      assert.is(text, ANSWER.join(''))
+      assert.match(JSON.stringify(asked.at(-1)), 'It is too cold there.')
+      if (format !== 'openai-chat') assert.match(JSON.stringify(asked.at(-1)), SIGNATURE)
+    })
+
+    test(`the events of a provider of ${format} come as raw chunks where they are wanted`, async () => {
+      const { fetch } = await openBefore(
+        format,
+        fakeUpstream(() => sse(saidBy(format).answer.events)),
+      )
+      for (const includeRawChunks of [false, true]) {
+        const { fullStream } = ai.streamText({ ...once, model: over(fetch)(MODEL), prompt: QUESTION, includeRawChunks })
+        const raw: unknown[] = []
+        for await (const part of fullStream) if (part.type === 'raw') raw.push(part.rawValue)
+        assert.is(raw.length > 0, includeRawChunks)
+        if (includeRawChunks) assert.match(JSON.stringify(raw), ANSWER[0])
+      }
+    })
+  }
+
+  test('an answer tells its target, its attempts and its cost, and what the target could not do', async () => {
+    const up = fakeUpstream(({ provider }) =>
+      provider === 'one' ? json({}, 500) : json(saidBy('anthropic-messages').answer.whole),
+    )
+    const { gateway } = await openWorld({
+      fetch: up,
+      connections: ['one', 'claude'],
+      combos: { fast: ['one/m', 'claude/c'] },
+    })
+    const model = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })(
+      'fast',
+    )
+    const { text, warnings, providerMetadata } = await ai.generateText({ ...once, model, prompt: QUESTION, seed: 7 })
+    assert.is(text, ANSWER.join(''))
+    assert.equal(
+      warnings?.map((warning) => 'feature' in warning && warning.feature),
+      ['seed'],
+    )
+    const { target, attempts, warnings: losses } = Object(providerMetadata?.signalbox)
+    assert.equal([target, losses], ['claude/c', ['dropped:seed']])
+    assert.equal(
+      attempts.map((attempt: JsonObject) => [attempt.target, attempt.status]),
+      [
+        ['one/m', 500],
+        ['claude/c', 200],
+      ],
+    )
+  })
+
+  test('tokens from the cache are counted apart, whole and streamed', async () => {
+    const { whole, events } = saidBy('anthropic-messages').answer
+    const cached = (text: string) => text.replace('"cache_read_input_tokens":0', '"cache_read_input_tokens":30')
+    for (const stream of [false, true]) {
+      const { fetch } = await openBefore(
+        'anthropic-messages',
+        fakeUpstream(() => (stream ? sse(events.map(cached)) : json(JSON.parse(cached(JSON.stringify(whole)))))),
+      )
+      const asked = { ...once, model: over(fetch)(MODEL), prompt: QUESTION }
+      const usage = stream ? await ai.streamText(asked).usage : (await ai.generateText(asked)).usage
+      assert.equal(
+        [usage.inputTokens, usage.inputTokenDetails.cacheReadTokens, usage.inputTokenDetails.noCacheTokens],
+        [80, 30, 50],
+      )
+    }
+  })
+
+  test('a model that does not exist is known by its id, and a wrong key as such', async () => {
+    const { world, fetch } = await openBefore(
+      'openai-chat',
+      fakeUpstream(() => json({}, 500)),
+    )
+    const ask = (model: string) =>
+      ai.generateText({ ...once, model: over(fetch)(model), prompt: QUESTION }).catch((error: unknown) => error)
+    assert.equal(pick(await ask('nobody/knows')), {
+      name: 'GatewayModelNotFoundError',
+      statusCode: 404,
+      modelId: 'nobody/knows',
+    })
+    await world.api.settings.update({ requireApiKey: true })
+    assert.is(pick(await ask(MODEL)).name, 'GatewayAuthenticationError')
+  })
+
+  test('the models are listed with their kinds and the version of the client', async () => {
+    const { gateway } = await openWorld({
+      connections: ['one'],
+      combos: { fast: ['one/m'] },
+      fetch: fakeUpstream(() => json({ data: [] })),
+    })
+    const client = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })
+    const { models } = await client.getAvailableModels()
+    const [first] = models
+    assert.equal(first, {
+      id: 'fast',
+      name: 'fast',
+      specification: { specificationVersion: `v${version}`, provider: 'signalbox', modelId: 'fast' },
+      modelType: 'language',
+    })
+  })
+
+  test('texts are embedded and documents ranked', async () => {
+    const up = fakeUpstream(({ url }) => json(answerAt(url.pathname) ?? chatAnswer()))
+    const { gateway } = await openWorld({ fetch: up, connections: ['one'] })
+    const client = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })
+    const { embedding, usage } = await ai.embed({ ...once, model: client.textEmbeddingModel('one/e'), value: 'Hi' })
+    assert.equal([embedding, usage.tokens], [[0.25, -0.5, 1], 1])
+    const { ranking } = await ai.rerank({
+      ...once,
+      model: client.rerankingModel('one/r'),
+      query: 'red fruit',
+      documents: ['a tree', 'a red fruit'],
+      topN: 1,
+    })
+    assert.equal(ranking, [{ originalIndex: 1, score: 0.9, document: 'a red fruit' }])
+  })
+}
+
+const pick = (error: unknown) => {
+  const { name, statusCode, modelId } = Object(error)
+  return { name, statusCode, modelId }
+}
