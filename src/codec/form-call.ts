@@ -20,7 +20,7 @@ export function parseFormCall(
   return {
     endpoint,
     model,
-    stream: endpoint.streams === 'asked' && (asksForStream(body, endpoint) || body.stream === 'true'),
+    stream: endpoint.streams === 'asked' && (asksForStream(body, endpoint) || /^true$/i.test(String(body.stream))),
     bytes: bytes.length,
     body,
     text: JSON.stringify(body),

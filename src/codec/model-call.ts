@@ -63,8 +63,8 @@ export function parseModelCall(bytes: Uint8Array, endpoint: Endpoint, beside: As
 }
 
 /** Does a body ask for a stream? */
-export const asksForStream = (body: JsonObject, { asksForStream: asks }: Endpoint) =>
-  asks?.(body) ?? body.stream === true
+export const asksForStream = (body: JsonObject, { streamBy }: Endpoint): boolean =>
+  streamBy ? body[streamBy.member] === streamBy.value : body.stream === true
 
 /** The name of the model of a request, which stands at `place`. Throws `INVALID_REQUEST` when there is none that can be one. */
 export function checkedModel(model: unknown, place = '"model"'): string {

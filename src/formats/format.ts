@@ -254,8 +254,10 @@ export interface Endpoint {
   bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'
   /** When its answer is a stream: if the body's `stream` is true, always, or never. */
   streams: 'asked' | 'always' | 'never'
-  /** Does a body ask for a stream, where that is not its member `stream`? */
-  asksForStream?(body: JsonObject): boolean
+  /** The member of its body that asks for a stream, and its value then; default: `stream`, which is `true`. */
+  streamBy?: { member: string; value: string }
+  /** The content types of its whole answers; default: JSON. */
+  answerTypes?: readonly string[]
   /** The headers that name the model, and that ask for a stream by "true", where they say it in place of the body. */
   headers?: { readonly model: string; readonly stream?: string; readonly version?: string }
   /** The version of its API, where the path or the header has it. */

@@ -91,7 +91,11 @@ export function kindForms<Asked, Given extends Used, Piece = never>(
         },
         replyType(sent, isWhole) {
           const isOfBytes = !isWhole && own?.of === 'bytes'
-          return written()?.type(isOfBytes ? sent : undefined) ?? client.wholeType?.(asked) ?? 'application/json'
+          return (
+            written()?.type(vendor.type?.(asked, isOfBytes ? sent : undefined)) ??
+            client.wholeType?.(asked) ??
+            'application/json'
+          )
         },
         write(answers, usage) {
           const [first] = answers

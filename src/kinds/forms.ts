@@ -111,6 +111,8 @@ export interface VendorForm<Asked, Given extends Used, Piece = never> {
   readonly job?: JobForm
   /** How the stream is read that the answer to this request is; absent, or `undefined`: the answer comes whole. */
   stream?(asked: Asked, target: ProviderTarget): VendorStream<Piece> | undefined
+  /** The content type of what the client gets of an answer in bytes. `sent`: that of the vendor, whose answer is of bytes, too. */
+  type?(asked: Asked, sent: string | undefined): string | undefined
   /** The usage that the headers of an answer report, for vendors whose bodies have none. */
   usageIn?(header: (name: string) => string | undefined): TokenUsage | undefined
   /** The error that an answer of status 200 holds, if it holds one; default: that in its member `error`. */

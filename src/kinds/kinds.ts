@@ -5,6 +5,7 @@ import { embeddingEndpoints } from './embedding/endpoints.ts'
 import { imageEndpoints } from './image/endpoints.ts'
 import { moderationEndpoints } from './moderation/endpoints.ts'
 import { rerankEndpoints } from './rerank/endpoints.ts'
+import { speechEndpoints } from './speech/endpoints.ts'
 import { webFetchEndpoints } from './web-fetch/endpoints.ts'
 import { webSearchEndpoints } from './web-search/endpoints.ts'
 
@@ -17,6 +18,7 @@ export const endpoints: readonly Endpoint[] = [
   ...moderationEndpoints,
   ...webSearchEndpoints,
   ...webFetchEndpoints,
+  ...speechEndpoints,
 ]
 
 /** The endpoint that models of a kind are asked at; `undefined` for a kind that is not served. */

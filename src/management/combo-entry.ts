@@ -58,17 +58,27 @@ export const condition = v.pipe(
 
 const WEIGHT = 'must be a number from 0 to 1000'
 
+const VOICE = 'must be the name of a voice: text of 1 to 200 characters'
+const voice = v.pipe(v.string(VOICE), v.minLength(1, VOICE), v.maxLength(200, VOICE))
+const voices = v.pipe(
+  noList('must be an object of names of voices'),
+  v.record(voice, voice, 'must be an object of names of voices'),
+  v.check<Record<string, string>, string>((named) => Object.keys(named).length <= 200, 'must not name more than 200'),
+)
+
 const detailedModel = v.pipe(
   closed({
     model: fields.model,
     weight: v.optional(v.pipe(v.number(WEIGHT), v.minValue(0, WEIGHT), v.maxValue(1_000, WEIGHT))),
     when: v.optional(condition),
+    voices: v.optional(voices),
   }),
   v.transform(
-    ({ model, weight, when }): ComboModel => ({
+    ({ model, weight, when, voices }): ComboModel => ({
       model,
       ...(weight !== undefined && { weight }),
       ...(when !== undefined && { when }),
+      ...(voices !== undefined && { voices }),
     }),
   ),
 )

@@ -25,6 +25,20 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
     { id: 'omni-moderation-latest', type: 'moderation', price: { input: 0 } },
     { id: 'omni-moderation-2024-09-26', type: 'moderation', price: { input: 0 } },
   ],
+  // https://elevenlabs.io/docs/overview/models, 2026; charged by credits, whose price depends on the plan.
+  elevenlabs: [
+    { id: 'eleven_v3', type: 'tts' },
+    { id: 'eleven_multilingual_v2', type: 'tts' },
+    { id: 'eleven_flash_v2_5', type: 'tts' },
+    { id: 'scribe_v2', type: 'stt' },
+    { id: 'scribe_v1', type: 'stt' },
+  ],
+  // https://developers.deepgram.com/docs/models-languages-overview and /docs/tts-models, 2026. `aura-2` is completed by the voice.
+  deepgram: [
+    { id: 'aura-2', type: 'tts' },
+    { id: 'aura-2-thalia-en', type: 'tts' },
+    { id: 'nova-3', type: 'stt' },
+  ],
   // https://docs.mistral.ai/studio/safety-moderation; the price: https://hardais.com/models/mistral/moderation, 2026.
   mistral: [
     { id: 'mistral-moderation-2603', type: 'moderation', price: { input: 0.1 } },

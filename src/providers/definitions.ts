@@ -240,6 +240,18 @@ const vendors: Record<string, ProviderDefinition> = {
     baseUrl: 'https://api.voyageai.com/v1',
     serviceKinds: ['embedding', 'rerank'],
   },
+  elevenlabs: {
+    name: 'ElevenLabs',
+    docsUrl: 'https://elevenlabs.io/docs/api-reference/introduction',
+    baseUrl: 'https://api.elevenlabs.io/v1',
+    serviceKinds: ['tts', 'stt'],
+  },
+  deepgram: {
+    name: 'Deepgram',
+    docsUrl: 'https://developers.deepgram.com/reference',
+    baseUrl: 'https://api.deepgram.com/v1',
+    serviceKinds: ['tts', 'stt'],
+  },
 }
 
 /*

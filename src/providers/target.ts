@@ -34,6 +34,8 @@ export interface ProviderTarget<C extends Connectable = Connectable> {
   format: ProviderFormat
   /** How it is asked for anything but chat, if the connection says so. */
   form?: VendorFormName
+  /** Its voices, by the names that clients say, if the entry of a combo sets them. */
+  voices?: Readonly<Record<string, string>>
   /** Other formats that the same address speaks. */
   alsoSpeaks?: readonly WireFormat[]
   /** Without a trailing slash; `undefined` when neither the connection nor the catalog has one. */

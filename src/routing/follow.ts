@@ -1,4 +1,4 @@
-import type { Group, GroupChoice, GroupEntry, GroupOrder, Resolution, Route } from './group.ts'
+import type { Group, GroupChoice, GroupEntry, GroupOrder, Resolution, Route, RouteTarget } from './group.ts'
 import type { GroupReach, Select } from './select.ts'
 
 /** The most combos that are followed for one request, as they may be nested. */
@@ -54,8 +54,15 @@ export async function* follow(
     const resolution = resolutionOf(entry, decidingGroup(group, before))
     if (!resolution) onDeadEnd?.(entry, via)
     else if ('strategy' in resolution) await enter(resolution, via)
-    else for (const { target } of resolution) yield { target, via }
+    else for (const { target } of resolution) yield { target: withVoices(target, via), via }
   }
+}
+
+/** The target with the voices that the innermost entry sets for it. */
+function withVoices(target: RouteTarget, via: GroupChoice): RouteTarget {
+  for (let choice: GroupChoice | undefined = via; choice; choice = choice.before)
+    if (choice.entry.voices) return { ...target, voices: choice.entry.voices }
+  return target
 }
 
 /** The group that decides how connections are chosen: the innermost that has a strategy for them. */

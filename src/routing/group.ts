@@ -42,6 +42,8 @@ export interface GroupEntry {
   /** Default 1. */
   weight: number
   when?: Condition | undefined
+  /** The voices of its targets, by the names that clients say. */
+  voices?: Readonly<Record<string, string>> | undefined
   /** The target, if the entry is a connection. */
   target?: RouteTarget
 }

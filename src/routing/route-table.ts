@@ -35,7 +35,7 @@ export const comboGroup = (combo: ComboRecord): Group => ({
   entries: combo.models.map((entry, index) =>
     typeof entry === 'string'
       ? { index, name: entry, weight: 1 }
-      : { index, name: entry.model, weight: entry.weight ?? 1, when: entry.when },
+      : { index, name: entry.model, weight: entry.weight ?? 1, when: entry.when, voices: entry.voices },
   ),
 })
 

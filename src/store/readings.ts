@@ -76,8 +76,11 @@ function fits(shape: Shape, value: unknown): boolean {
 /** An entry whose condition cannot be read is none: without it, it would take requests that are not for it. */
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return isName(entry)
-  const { model, weight, when } = entry
-  return isName(model) && (weight === undefined || isNumber(weight)) && (when === undefined || isObject(when))
+  const { model, weight, when, voices } = entry
+  const isVoiced = voices === undefined || isObject(voices)
+  return (
+    isName(model) && (weight === undefined || isNumber(weight)) && (when === undefined || isObject(when)) && isVoiced
+  )
 }
 
 /** Reads the fields of a record, or of an object in it; why it is of no use if it lacks one that is essential. */

@@ -13,8 +13,9 @@ export type Strategy =
 /**
  * An entry of a combo: a model name, or an object with one. `weight` is its share under `weighted` and `sticky`: 0 to 1,000, default 1; an
  * entry of weight 0 is tried after all others. An entry with `when` is left out for requests that do not meet the condition.
+ * `voices` of an entry of speech: the provider's names of voices, by those that clients say.
  */
-export type ComboModel = string | { model: string; weight?: number; when?: Condition }
+export type ComboModel = string | { model: string; weight?: number; when?: Condition; voices?: Record<string, string> }
 
 /** A condition on a request. At least one part is given, and all given parts must hold. */
 export interface Condition {

@@ -57,6 +57,8 @@ export const providerFormats: readonly ProviderFormat[] = [
 export const vendorForms = [
   'brave',
   'cohere',
+  'deepgram',
+  'elevenlabs',
   'exa',
   'firecrawl',
   'jina',

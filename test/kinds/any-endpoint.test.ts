@@ -4,7 +4,7 @@ import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
-import { answerAt, sampleOf } from './samples.ts'
+import { answerAt, jsonAt, sampleOf } from './samples.ts'
 
 const test = suite('every endpoint of a kind, whatever comes')
 
@@ -25,8 +25,7 @@ const asked = endpoints.filter(hasForms).map((endpoint): Asked => {
 
 const answering = () =>
   fakeUpstream(({ url }) => {
-    const given = answerAt(url.pathname)
-    return given ? json(given) : json({ error: { message: `There is nothing at ${url.pathname}` } }, 404)
+    return answerAt(url.pathname) ?? json({ error: { message: `There is nothing at ${url.pathname}` } }, 404)
   })
 
 for (const { at, body } of asked) {
@@ -146,7 +145,7 @@ for (const { at, body } of asked) {
       { data: [{ index: 0 }] },
     ]
     const up = fakeUpstream(({ url }) => {
-      const given = { ...(answerAt(url.pathname) as Record<string, unknown>) }
+      const given = { ...(jsonAt(url.pathname) as Record<string, unknown>) }
       for (const name of Object.keys(given))
         if (random.below(2) === 0) given[name] = values[random.below(values.length)]
       return json(random.below(4) === 0 ? values[random.below(values.length)] : given)

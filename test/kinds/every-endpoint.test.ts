@@ -22,7 +22,7 @@ const asked = endpoints.filter(hasForms).map((endpoint) => {
   }
 })
 
-async function open(answer: Answering = ({ url }) => json(answerAt(url.pathname) ?? {})) {
+async function open(answer: Answering = ({ url }) => answerAt(url.pathname) ?? json({})) {
   const up = fakeUpstream(answer)
   return { up, world: await openWorld({ fetch: up, connections: ['one'] }) }
 }

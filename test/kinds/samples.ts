@@ -1,9 +1,11 @@
 import type { Endpoint } from '../../src/formats/format.ts'
 import { hasForms } from '../../src/kinds/endpoint.ts'
+import { json } from '../pipeline/support/upstream.ts'
 import { embedding } from './embedding/sample.ts'
 import { image } from './image/sample.ts'
 import { moderation } from './moderation/sample.ts'
 import { rerank } from './rerank/sample.ts'
+import { speech } from './speech/sample.ts'
 import { fetch, search } from './web/samples.ts'
 
 /** What the endpoints of a kind are asked in tests that go over all endpoints, and what a provider of OpenAI's form answers. */
@@ -12,7 +14,7 @@ export interface KindSample {
   readonly bodies: Readonly<Record<string, object>>
   /** The path of the provider, below its base URL, and its answer. */
   readonly path: string
-  readonly answer: object
+  readonly answer: object | Response
 }
 
 /** By the names of operations: a line for each kind. */
@@ -23,6 +25,7 @@ const samples: Readonly<Record<string, KindSample>> = {
   moderate: moderation,
   search,
   fetch,
+  speak: speech,
 }
 
 /** The sample for an endpoint of a kind that has forms of its own; `undefined` for chat. Throws where the table has none. */
@@ -34,7 +37,18 @@ export function sampleOf(endpoint: Endpoint): { body: object } | undefined {
 }
 
 /** What a provider answers at this path; `undefined` for chat. */
-export const answerAt = (path: string): object | undefined =>
+export function answerAt(path: string): Response | undefined {
+  const answer = answerIn(path)
+  return answer instanceof Response ? answer.clone() : answer && json(answer)
+}
+
+/** The same where it is JSON; an empty object where it is not. */
+export function jsonAt(path: string): object | undefined {
+  const answer = answerIn(path)
+  return answer instanceof Response ? {} : answer
+}
+
+const answerIn = (path: string) =>
   Object.values(samples).find((sample) =>
     sample.path.endsWith('/') ? path.includes(sample.path) : path.endsWith(sample.path),
   )?.answer

@@ -52,7 +52,7 @@ const refusals: Array<[entry: unknown, error: string]> = [
   [{ model: 'x', weight: '1' }, `"models[1].weight" ${WEIGHT}`],
   [{ model: 'x', weight: null }, `"models[1].weight" ${WEIGHT}`],
   [{ model: 'x', wieght: 1 }, 'Unknown field "models[1].wieght". Did you mean "weight"?'],
-  [{ model: 'x', zone: 'eu' }, 'Unknown field "models[1].zone". Known: "model", "weight", "when".'],
+  [{ model: 'x', zone: 'eu' }, 'Unknown field "models[1].zone". Known: "model", "weight", "when", "voices".'],
   [['x'], '"models[1]" must be text, or an object with "model"'],
   [5, '"models[1]" must be text, or an object with "model"'],
   [null, '"models[1]" must be text, or an object with "model"'],

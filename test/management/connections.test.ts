@@ -170,7 +170,7 @@ const refusals: Array<[body: Record<string, unknown>, error: string]> = [
   ],
   [
     { provider: 'openai', providerSpecificData: { format: 'openai' } },
-    '"providerSpecificData.format" must be one of "openai-chat", "openai-responses", "anthropic-messages", "gemini", "brave", "cohere", "exa", "firecrawl", "jina", "mistral", "nvidia", "perplexity", "searxng", "serper", "tavily", "tei", "together", "voyage"',
+    '"providerSpecificData.format" must be one of "openai-chat", "openai-responses", "anthropic-messages", "gemini", "brave", "cohere", "deepgram", "elevenlabs", "exa", "firecrawl", "jina", "mistral", "nvidia", "perplexity", "searxng", "serper", "tavily", "tei", "together", "voyage"',
   ],
   [{ provider: 'openai', providerSpecificData: { baseUrl: 'up.example/v1' } }, noAddress],
   [{ provider: 'openai', providerSpecificData: { baseUrl: 'file:///etc/passwd' } }, noAddress],

@@ -98,7 +98,7 @@ const bodies: Record<ClientFormat, object> = {
 test('every endpoint answers with a described media type and described headers, streamed and not', async () => {
   const up = fakeUpstream(({ url, body }) => {
     const given = answerAt(url.pathname)
-    if (given) return json(given)
+    if (given) return given
     return JSON.parse(body).stream
       ? new Response(chatEvents().join(''), { headers: { 'content-type': 'text/event-stream' } })
       : json(chatAnswer())
@@ -107,13 +107,17 @@ test('every endpoint answers with a described media type and described headers, 
   const { paths } = await api.openapi()
   const seen = new Set<string>()
   for (const endpoint of endpoints) {
-    const { path, format, streams } = endpoint
+    const { path, format, streams, streamBy } = endpoint
     for (const stream of streams === 'asked' ? [false, true] : [false]) {
       for (const query of streams === 'always' ? ['', '?alt=sse'] : ['']) {
         const at = `http://gateway${path.replace('{model}', 'one/of-any-kind')}${query}`
         const named = path.includes('{model}') ? {} : { model: 'one/of-any-kind', ...(stream && { stream }) }
         const headers = { 'content-type': 'application/json' }
-        const body = JSON.stringify({ ...(sampleOf(endpoint)?.body ?? bodies[format]), ...named })
+        const body = JSON.stringify({
+          ...(sampleOf(endpoint)?.body ?? bodies[format]),
+          ...named,
+          ...(stream && streamBy && { [streamBy.member]: streamBy.value }),
+        })
         const response = await gateway.fetch(new Request(at, { method: 'POST', headers, body }))
         const text = await response.text()
         const type = response.headers.get('content-type')?.replace(/;.*/, '') ?? ''

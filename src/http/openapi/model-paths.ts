@@ -132,12 +132,12 @@ export function modelPaths({ endpoints, listingPaths, callerFormatsOf }: ModelSu
 
 /** The description of an endpoint for model requests. */
 function callOf(endpoint: Endpoint, builder: Builder): JsonObject {
-  const { path, format, operation, streams, words, headers, stateful = [] } = endpoint
+  const { path, format, operation, reads, streams, streamBy, answerTypes, words, headers, stateful = [] } = endpoint
   const { title, reference } = words ? { title: words.vendor, reference: words.reference } : vendors[format]
   const summary = words?.summary ?? entryOf(summaries, operation.name) ?? operation.name
   const inPath = path.includes('{model}')
   const isInBody = !inPath && !headers
-  const json = jsonContent(OPEN_OBJECT)
+  const whole = answerTypes ? contentOf(answerTypes) : jsonContent(OPEN_OBJECT)
   const stream = {
     'text/event-stream': { schema: { type: 'string', description: 'Server-sent events of the format.' } },
   }
@@ -147,7 +147,14 @@ function callOf(endpoint: Endpoint, builder: Builder): JsonObject {
       ...(isInBody && { model: { type: 'string', description: MODEL } }),
       ...(streams === 'asked' &&
         !headers && {
-          stream: { type: ['boolean', 'null'], description: 'Is the answer a stream of events?' },
+          ...(streamBy
+            ? {
+                [streamBy.member]: {
+                  type: 'string',
+                  description: `With \`${streamBy.value}\` the answer is a stream of events.`,
+                },
+              }
+            : { stream: { type: ['boolean', 'null'], description: 'Is the answer a stream of events?' } }),
         }),
       ...Object.fromEntries(stateful.map((name) => [name, { description: 'Refused: the gateway stores no answers.' }])),
     },
@@ -169,7 +176,10 @@ function callOf(endpoint: Endpoint, builder: Builder): JsonObject {
         : []),
       ...Object.keys(clientParameters).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
-    requestBody: { required: true, content: jsonContent(body) },
+    requestBody: {
+      required: true,
+      content: { ...(reads === 'form' && { 'multipart/form-data': { schema: body } }), ...jsonContent(body) },
+    },
     responses: {
       200: {
         description: 'The answer.',
@@ -179,7 +189,7 @@ function callOf(endpoint: Endpoint, builder: Builder): JsonObject {
         content:
           streams === 'always'
             ? { ...stream, ...jsonContent({ type: 'array', items: OPEN_OBJECT }) }
-            : { ...json, ...(streams === 'asked' && stream) },
+            : { ...whole, ...(streams === 'asked' && stream) },
       },
       ...errorsOf([format], CALL_ERRORS, builder),
       default: {
@@ -197,6 +207,10 @@ const headerParameters = ({ model, stream }: NonNullable<Endpoint['headers']>): 
     ? []
     : [parameter('header', stream, 'Is the answer a stream of events? `true` or `false`.')]),
 ]
+
+/** Answers of these types, of which only JSON has a schema. */
+const contentOf = (types: readonly string[]): JsonObject =>
+  Object.fromEntries(types.map((type) => [type, type === 'application/json' ? { schema: OPEN_OBJECT } : {}]))
 
 const BY_HEADERS =
   'The answer has the form of the API whose clients send the headers of the request; by default that of OpenAI.'

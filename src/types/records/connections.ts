@@ -22,6 +22,13 @@ import {
 export const enabledModel = text({ most: 512 })
 export const MAX_ENABLED = 5_000
 
+/** The names of voices, by those that clients say. */
+export const voices = map({
+  name: text({ isFilled: true, most: 64 }),
+  of: text({ isFilled: true, most: 200 }),
+  most: 200,
+})
+
 export const dataMembers = {
   /** The prefix of the connection's models in the listing; default: the provider's alias. */
   prefix: { shape: text({ most: 200 }), isOptional: true },
@@ -55,6 +62,8 @@ export const dataMembers = {
   apiVersion: { shape: formed('apiVersion', /^[\w.-]{1,40}$/), isOptional: true },
   /** Azure: the deployment that answers; default: the one called like the model. */
   deployment: { shape: formed('deployment', /^[\w.-]{1,64}$/), isOptional: true },
+  /** Speech: the provider's voices by the names that clients say, such as `alloy`. Those of a combo's entry come before. */
+  voices: { shape: voices, isOptional: true },
 } as const
 
 /** The settings of one connection, beyond the definition of its provider. */

@@ -1,4 +1,4 @@
-import { answerAt } from '../../kinds/samples.ts'
+import { answerAt, jsonAt } from '../../kinds/samples.ts'
 import { chatChunk, textDelta } from '../../pipeline/support/answers.ts'
 import { type Answering, type Call, json, sse } from '../../pipeline/support/upstream.ts'
 
@@ -22,8 +22,8 @@ export const metered =
     }
     const ofKind = answerAt(pathname)
     if (ofKind) {
-      reported.tokens += tokensIn(ofKind)
-      return json(ofKind)
+      reported.tokens += tokensIn(jsonAt(pathname) ?? {})
+      return ofKind
     }
     const body = JSON.parse(call.body)
     if (/count_tokens|countTokens|input_tokens/.test(pathname)) return json(countOf(pathname, input))

@@ -1,0 +1,9 @@
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import type { KindSample } from '../samples.ts'
+
+/** A short text, and something that is called its sound. */
+export const speech: KindSample = {
+  bodies: { openai: { input: 'Hi', voice: 'alloy' } },
+  path: '/audio/speech',
+  answer: new Response(encodeUtf8('sound'), { headers: { 'content-type': 'audio/mpeg' } }),
+}

@@ -1,0 +1,252 @@
+import { secondsOf, wavHeader } from '../../../src/kinds/sound/wav.ts'
+import { concatBytes, encodeUtf8, fromBase64, toBase64 } from '../../../src/lib/bytes.ts'
+import { bodyOf, type Call, fakeUpstream, json, never, sse } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { samples, soundVendors, vendorCatalog } from './vendors.ts'
+
+const test = suite('speech')
+
+const AT = '/v1/audio/speech'
+const asked = { input: 'Grüße 👋', voice: 'alloy' }
+async function rejects(work: Promise<unknown>): Promise<void> {
+  const outcome = await work.then(
+    () => 'resolved',
+    () => 'rejected',
+  )
+  assert.is(outcome, 'rejected')
+}
+
+const readAll = async (response: Response) => new Uint8Array(await response.arrayBuffer())
+const open = (answer: (call: Call, nth: number) => Response | Promise<Response>, more = {}) => {
+  const up = fakeUpstream(answer)
+  return openWorld({ fetch: up, catalog: vendorCatalog, connections: Object.keys(soundVendors), ...more }).then(
+    (world) => ({
+      ...world,
+      up,
+    }),
+  )
+}
+const answering = (call: Call) =>
+  soundVendors[call.provider]?.answer(call) ?? json({ error: { message: 'no vendor' } }, 404)
+
+for (const [provider, vendor] of Object.entries(soundVendors))
+  for (const [format, { type, bytes, warning }] of Object.entries(vendor.formats)) {
+    test(`${provider} speaks ${format}`, async () => {
+      const { post, told } = await open(answering)
+      const response = await post(AT, { ...asked, model: `${provider}/voice-model`, response_format: format })
+      const sound = await readAll(response)
+      assert.is(response.status, 200, new TextDecoder().decode(sound))
+      assert.is(response.headers.get('content-type'), type)
+      assert.is(soundOf(sound), soundOf(bytes))
+      const warnings = response.headers.get('x-signalbox-warning') ?? ''
+      assert.is(warnings.includes('replaced:response_format'), warning === true, warnings)
+      assert.equal(told.errors, [])
+      const [usage] = told.usages
+      assert.ok((usage?.units?.character ?? 0) === 7 || (usage?.outputTokens ?? 0) > 0, JSON.stringify(usage))
+    })
+
+    test(`${provider} speaks ${format} in events`, async () => {
+      const { post } = await open(answering)
+      const body = { ...asked, model: `${provider}/voice-model`, response_format: format, stream_format: 'sse' }
+      const response = await post(AT, body)
+      assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
+      const events = eventsIn(await response.text())
+      assert.is(events.at(-1)?.type, 'speech.audio.done')
+      assert.ok(Number.isInteger(events.at(-1)?.usage?.total_tokens))
+      const sound = concatBytes(events.slice(0, -1).map(({ audio }) => fromBase64(audio ?? '')))
+      assert.is(soundOf(sound), soundOf(bytes))
+    })
+  }
+
+/** Without the lengths in the header of a WAV file, which are not known while it is streamed. */
+const soundOf = (bytes: Uint8Array) =>
+  toBase64(bytes[0] === 0x52 ? bytes.subarray(8) : bytes).replace(/(?<=^.{40}).{8}/, '')
+
+interface SpeechEvent {
+  type?: string
+  audio?: string
+  usage?: { total_tokens: number }
+  error?: { message: string }
+}
+
+const eventsIn = (text: string): SpeechEvent[] =>
+  text
+    .split('\n\n')
+    .filter(Boolean)
+    .map((event) => JSON.parse(event.replace('data: ', '')))
+
+test('refuses by its name a format that a vendor does not have, and goes on to one that has it', async () => {
+  const combos = { pair: { models: ['groq/voice-model', 'elevenlabs/voice-model'], kind: 'tts' as const } }
+  const { post, up } = await open(answering, { combos })
+  const refused = await post(AT, { ...asked, model: 'groq/voice-model', response_format: 'pcm' })
+  assert.is(refused.status, 400)
+  assert.match(await refused.text(), /"response_format\\": groq\/voice-model does not speak \\"pcm\\"/)
+  const answered = await post(AT, { ...asked, model: 'pair', response_format: 'pcm' })
+  assert.is(answered.headers.get('x-signalbox-target'), 'elevenlabs/voice-model')
+  assert.equal(up.providers, ['elevenlabs'])
+  const strict = { headers: { 'x-signalbox-strict': 'true' } }
+  assert.is((await post(AT, { ...asked, model: 'groq/voice-model', response_format: 'aac' }, strict)).status, 400)
+})
+
+test('maps voices by the connection, and by the entry of a combo before', async () => {
+  const connections = [
+    'deepgram',
+    { provider: 'elevenlabs', providerSpecificData: { voices: { alloy: 'voice-of-connection' } } },
+  ]
+  const models = [{ model: 'elevenlabs/voice-model', voices: { alloy: 'voice-of-entry' } }]
+  const { post, up } = await open(answering, { connections, combos: { said: { models, kind: 'tts' as const } } })
+  const voiceFor = async (model: string, voice?: string) => {
+    const response = await post(AT, { input: 'Hi', model, voice })
+    await response.text()
+    return [up.calls.at(-1)?.url.pathname.split('/')[3], response.headers.get('x-signalbox-warning')]
+  }
+  assert.equal(await voiceFor('elevenlabs/voice-model', 'alloy'), ['voice-of-connection', null])
+  assert.equal(await voiceFor('said', 'alloy'), ['voice-of-entry', null])
+  assert.equal(await voiceFor('elevenlabs/voice-model', 'nova'), ['21m00Tcm4TlvDq8ikWAM', 'replaced:voice'])
+  assert.equal(await voiceFor('elevenlabs/voice-model', 'own-voice'), ['own-voice', null])
+  assert.equal(await voiceFor('elevenlabs/voice-model'), ['21m00Tcm4TlvDq8ikWAM', null])
+})
+
+test('replaces a voice in a request that is passed on, and nothing else', async () => {
+  const connections = [{ provider: 'openai', providerSpecificData: { voices: { alloy: 'verse' } } }]
+  const { post, up } = await open(answering, { connections })
+  await post(AT, '{"input":"Hi", "voice":"alloy","model":"openai/voice-model","speed":1.0}')
+  assert.equal(JSON.parse(up.calls[0]?.body ?? ''), { voice: 'verse', input: 'Hi', model: 'voice-model', speed: 1 })
+})
+
+const stream = (chunks: Uint8Array[], end?: 'close' | 'error' | 'hang') =>
+  new Response(bodyOf(chunks, end), { headers: { 'content-type': 'audio/mpeg' } })
+
+test('never ends a sound normally that was cut, wherever that was', async () => {
+  const whole = samples.mp3
+  let cut = 1
+  const { post, told, clock } = await open(() => stream([whole.subarray(0, cut)], 'error'))
+  for (; cut <= whole.length; cut += process.env.CI ? 1 : 13) {
+    await clock.advance(600_000)
+    const response = await post(AT, { ...asked, model: 'elevenlabs/voice-model' })
+    assert.is(response.status, 200)
+    await rejects(response.arrayBuffer())
+    const events = await (await post(AT, { ...asked, model: 'elevenlabs/voice-model', stream_format: 'sse' })).text()
+    assert.not.match(events, /speech\.audio\.done/)
+    assert.match(events, /"error":\{"message"/)
+  }
+  assert.equal(told.errors, [])
+})
+
+test('notices that a sound is shorter than its length says', async () => {
+  const headers = { 'content-type': 'audio/mpeg', 'content-length': '1000' }
+  const { post } = await open(() => new Response(bodyOf([samples.mp3.subarray(0, 100)]), { headers }))
+  await rejects((await post(AT, { ...asked, model: 'elevenlabs/voice-model' })).arrayBuffer())
+})
+
+test('never ends events normally that were cut, at any byte of them', async () => {
+  for (const provider of ['mistral', 'openai', 'google']) {
+    const body = { ...asked, model: `${provider}/voice-model`, response_format: 'pcm', stream_format: 'sse' }
+    const whole = encodeUtf8(soundVendors[provider]?.events?.(new Uint8Array([1, 2, 3, 4])) ?? '')
+    let answer = whole
+    const { post, clock, told } = await open(() => sse([new TextDecoder().decode(answer)]))
+    assert.match(await (await post(AT, body)).text(), /speech\.audio\.done/)
+    for (let cut = 1; cut < whole.length - 2; cut += process.env.CI ? 1 : 5) {
+      answer = whole.subarray(0, cut)
+      await clock.advance(600_000)
+      const response = await post(AT, body)
+      const text = await response.text()
+      assert.ok(response.status !== 200 || text.includes('"error"'), `${provider} cut at ${cut}: ${text}`)
+    }
+    assert.equal(told.errors, [])
+  }
+})
+
+test('goes on to the next target until the first byte, whatever a vendor sends in its place', async () => {
+  const failures: Record<string, () => Response | Promise<Response>> = {
+    'a status of 500': () => json({ error: { message: 'no' } }, 500),
+    'an error in a 200': () => json({ error: { message: 'no' } }),
+    'a page': () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
+    'a text': () => new Response('error: none', { headers: { 'content-type': 'text/plain' } }),
+    'no bytes': () => stream([]),
+    'a cut before any byte': () => stream([], 'error'),
+  }
+  for (const [what, fail] of Object.entries(failures)) {
+    const combos = { pair: { models: ['elevenlabs/voice-model', 'deepgram/voice-model'], kind: 'tts' as const } }
+    const { post, up } = await open((call) => (call.provider === 'elevenlabs' ? fail() : answering(call)), { combos })
+    const response = await post(AT, { ...asked, model: 'pair' })
+    assert.is(toBase64(await readAll(response)), toBase64(samples.mp3), what)
+    assert.equal(up.providers, ['elevenlabs', 'deepgram'], what)
+  }
+})
+
+test('passes the first bytes on at once, and an abort ends the call of the vendor', async () => {
+  const { post, up } = await open(() => stream([samples.mp3.subarray(0, 10)], 'hang'))
+  const abort = new AbortController()
+  const response = await post(AT, { ...asked, model: 'elevenlabs/voice-model' }, { signal: abort.signal })
+  const reader = response.body?.getReader()
+  assert.is((await reader?.read())?.value?.length, 10)
+  assert.is(up.open, 1)
+  await reader?.cancel()
+  assert.is(up.open, 0)
+})
+
+test('an abort before the headers ends the call', async () => {
+  const { post, up } = await open(never)
+  const abort = new AbortController()
+  const replying = post(AT, { ...asked, model: 'elevenlabs/voice-model' }, { signal: abort.signal })
+  while (up.calls.length === 0) await new Promise((resolve) => setTimeout(resolve))
+  abort.abort()
+  assert.equal([(await replying).status, up.open], [499, 0])
+})
+
+test('reads nothing ahead of a client that does not read', async () => {
+  const chunk = new Uint8Array(32 * 1024)
+  const { post, up } = await open(() => stream(Array.from({ length: 1_000 }, () => chunk)))
+  for (const stream_format of ['audio', 'sse']) {
+    const before = up.pulled
+    const response = await post(AT, { ...asked, model: 'elevenlabs/voice-model', stream_format })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    assert.ok(up.pulled - before <= 96 * 1024, `${up.pulled - before}`)
+    await response.body?.cancel()
+  }
+})
+
+test('ends a sound that quotes the credential, also over two chunks', async () => {
+  const key = encodeUtf8('..secret-of-elevenlabs..')
+  for (const chunks of [[key], [key.subarray(0, 9), key.subarray(9)]])
+    for (const stream_format of ['audio', 'sse']) {
+      const { post } = await open(() => stream([samples.mp3, ...chunks, samples.mp3]))
+      const response = await post(AT, { ...asked, model: 'elevenlabs/voice-model', stream_format })
+      const text = await response.text().catch(() => 'aborted')
+      assert.not.match(text, /secret-of-elevenlabs|speech.audio.done/)
+      assert.ok(text === 'aborted' || text.includes('"error"'))
+      assert.ok(!text.includes(toBase64(key)))
+    }
+})
+
+const bad: Record<string, object> = {
+  'no text': { input: '' },
+  'a text of another type': { input: ['Hi'] },
+  'a voice of another type': { voice: 7 },
+  'a voice without an id': { voice: {} },
+  'a speed out of range': { speed: 5 },
+  'a speed of another type': { speed: '1' },
+  'an unknown way to stream': { stream_format: 'chunks' },
+  'a format of another type': { response_format: 7 },
+}
+
+for (const [what, members] of Object.entries(bad))
+  test(`refuses ${what}`, async () => {
+    const { post, up, told } = await open(answering)
+    for (const provider of ['elevenlabs', 'openai']) {
+      const response = await post(AT, { ...asked, model: `${provider}/voice-model`, ...members })
+      assert.is(response.status, 400)
+      assert.match(await response.text(), new RegExp(Object.keys(members)[0] ?? ''))
+    }
+    assert.equal([up.calls.length, told.errors.length], [0, 0])
+  })
+
+test('writes and reads the headers of sound', () => {
+  assert.is(secondsOf(concatBytes([wavHeader(24_000, 9_600), new Uint8Array(9_600)])), 0.2)
+  assert.is(secondsOf(concatBytes([wavHeader(24_000), new Uint8Array(9_600)])), 0.2)
+  assert.is(Math.round((secondsOf(samples.mp3) ?? 0) * 1_000), 26)
+  for (const bytes of [new Uint8Array(0), encodeUtf8('RIFF'), encodeUtf8('RIFFxxxxWAVEfmt ')])
+    assert.is(secondsOf(bytes), undefined)
+})

@@ -1,0 +1,217 @@
+import { wavHeader } from '../../../src/kinds/sound/wav.ts'
+import { concatBytes, toBase64 } from '../../../src/lib/bytes.ts'
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import type { Catalog } from '../../../src/types.ts'
+import { bodyOf, type Call, json, sse } from '../../pipeline/support/upstream.ts'
+
+/** Samples of 0.2 s at 24 kHz, and files of them; the MP3 is a frame. */
+const pcm = Uint8Array.from({ length: 9_600 }, (_, at) => (at * 7) % 256)
+const mp3 = Uint8Array.from({ length: 417 }, (_, at) => [0xff, 0xfb, 0x90, 0x64][at] ?? 0)
+const wav = concatBytes([wavHeader(24_000), pcm])
+export const samples = { pcm, mp3, wav }
+
+interface Given {
+  type: string
+  bytes: Uint8Array
+  warning?: true
+}
+
+interface SoundVendor {
+  /** What the client gets, by the format that it asks for. */
+  formats: Record<string, Given>
+  /** Answers; with a 400 what the vendor does not know. */
+  answer(call: Call): Response
+  /** The events of its answer. */
+  events?(sound: Uint8Array): string
+}
+
+const MP3: Given = { type: 'audio/mpeg', bytes: mp3 }
+const PCM: Given = { type: 'audio/pcm', bytes: pcm }
+const WAV: Given = { type: 'audio/wav', bytes: wav }
+const of = (type: string): Given => ({ type, bytes: mp3 })
+const inPlace = (given: Given): Given => ({ ...given, warning: true })
+
+const refuse = (what: string) => json({ error: { message: `Unknown: ${what}`, type: 'invalid_request_error' } }, 400)
+/** Checks the names of members, and of nested ones as `a.b`; what is not known. */
+function unknownIn(value: unknown, names: readonly string[], at = ''): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return names.includes(at) ? undefined : at
+  for (const [name, inner] of Object.entries(value)) {
+    const found = unknownIn(inner, names, at === '' ? name : `${at}.${name}`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const sound = ({ type, bytes }: Given, headers: Record<string, string> = {}) =>
+  new Response(bodyOf([bytes.subarray(0, 100), bytes.subarray(100)]), { headers: { 'content-type': type, ...headers } })
+
+const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
+
+const bodyIn = (call: Call): Record<string, unknown> => JSON.parse(call.body)
+const byFormat = (formats: Record<string, Given>, format: unknown) => formats[String(format)]
+
+function openaiLike(fields: readonly string[], formats: Record<string, Given>, key = 'authorization') {
+  return (call: Call) => {
+    const body = bodyIn(call)
+    const unknown = unknownIn(body, fields)
+    if (unknown !== undefined || !call.headers.get(key)) return refuse(unknown ?? key)
+    const given = byFormat(formats, body.response_format ?? 'mp3')
+    if (!call.url.pathname.endsWith('/audio/speech') || !given)
+      return refuse(`${call.url.pathname} ${body.response_format}`)
+    return body.stream_format === 'sse' ? sse(openaiEvents(given.bytes)) : sound(given)
+  }
+}
+
+const openaiEvents = (bytes: Uint8Array) =>
+  [
+    data({ type: 'speech.audio.delta', audio: toBase64(bytes.subarray(0, 3)) }),
+    data({ type: 'speech.audio.delta', audio: toBase64(bytes.subarray(3)) }),
+    data({ type: 'speech.audio.done', usage: { input_tokens: 3, output_tokens: 9, total_tokens: 12 } }),
+  ].join('')
+
+const mistralEvents = (bytes: Uint8Array) =>
+  [
+    data({ type: 'speech.audio.delta', audio_data: toBase64(bytes.subarray(0, 3)) }),
+    data({ type: 'speech.audio.delta', audio_data: toBase64(bytes.subarray(3)) }),
+    data({ type: 'speech.audio.done', usage: { prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 } }),
+  ].join('')
+
+const googleChunk = (audio: string, more: object = {}) => ({
+  candidates: [
+    { content: { parts: [{ inlineData: { mimeType: 'audio/L16;codec=pcm;rate=24000', data: audio } }] }, ...more },
+  ],
+})
+const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 9 }
+const googleEvents = (bytes: Uint8Array) =>
+  [
+    data(googleChunk(toBase64(bytes.subarray(0, 3)))),
+    data({ ...googleChunk(toBase64(bytes.subarray(3)), { finishReason: 'STOP' }), usageMetadata }),
+  ].join('')
+
+const groqFormats = { mp3: MP3, wav: WAV, flac: of('audio/flac'), ogg: of('audio/ogg'), mulaw: of('audio/basic') }
+const all = { ...groqFormats, opus: of('audio/ogg'), aac: of('audio/aac'), pcm: PCM }
+const openaiFormats = {
+  mp3: MP3,
+  opus: of('audio/ogg'),
+  aac: of('audio/aac'),
+  flac: of('audio/flac'),
+  wav: WAV,
+  pcm: PCM,
+}
+
+const elevenFormats: Record<string, Given> = {
+  mp3_44100_128: MP3,
+  wav_24000: WAV,
+  pcm_24000: PCM,
+  opus_48000_64: of('audio/ogg'),
+}
+const deepgramFormats: Record<string, Given> = {
+  'encoding=mp3': MP3,
+  'encoding=linear16&container=wav&sample_rate=24000': WAV,
+  'encoding=linear16&container=none&sample_rate=24000': PCM,
+  'encoding=opus&container=ogg': of('audio/ogg'),
+  'encoding=flac': of('audio/flac'),
+  'encoding=aac': of('audio/aac'),
+}
+
+/** Vendors of speech, which refuse what they do not know as the real ones do. */
+export const soundVendors: Readonly<Record<string, SoundVendor>> = {
+  openai: {
+    formats: openaiFormats,
+    answer: openaiLike(
+      ['model', 'input', 'voice', 'instructions', 'response_format', 'speed', 'stream_format'],
+      openaiFormats,
+    ),
+    events: openaiEvents,
+  },
+  own: {
+    formats: all,
+    answer: openaiLike(['model', 'input', 'voice', 'instructions', 'response_format', 'speed'], all),
+  },
+  groq: {
+    formats: { mp3: MP3, wav: WAV, flac: of('audio/flac'), opus: of('audio/ogg'), aac: inPlace(MP3) },
+    answer: openaiLike(['model', 'input', 'voice', 'response_format', 'sample_rate', 'speed'], groqFormats),
+  },
+  openrouter: {
+    formats: { mp3: MP3, pcm: PCM, wav: WAV, opus: inPlace(MP3), flac: inPlace(MP3) },
+    answer: openaiLike(['model', 'input', 'voice', 'instructions', 'response_format', 'speed'], { mp3: MP3, pcm: PCM }),
+  },
+  mistral: {
+    formats: { mp3: MP3, wav: WAV, pcm: PCM, flac: of('audio/flac'), opus: of('audio/ogg'), aac: inPlace(MP3) },
+    answer(call) {
+      const body = bodyIn(call)
+      const unknown = unknownIn(body, ['model', 'input', 'voice_id', 'ref_audio', 'response_format', 'stream'])
+      const given = byFormat(openaiFormats, body.response_format)
+      if (unknown !== undefined || !given || body.response_format === 'aac')
+        return json(
+          { detail: [{ loc: ['body', unknown], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }] },
+          422,
+        )
+      return body.stream ? sse(mistralEvents(given.bytes)) : json({ audio_data: toBase64(given.bytes) })
+    },
+    events: mistralEvents,
+  },
+  elevenlabs: {
+    formats: { mp3: MP3, wav: WAV, pcm: PCM, opus: of('audio/ogg'), aac: inPlace(MP3), flac: inPlace(MP3) },
+    answer(call) {
+      const unknown = unknownIn(bodyIn(call), ['text', 'model_id', 'language_code', 'voice_settings.speed'])
+      const given = byFormat(elevenFormats, call.url.searchParams.get('output_format'))
+      const isPath = /^\/v1\/text-to-speech\/[\w-]+\/stream$/.test(call.url.pathname)
+      if (
+        unknown !== undefined ||
+        !given ||
+        !isPath ||
+        !call.headers.get('xi-api-key') ||
+        call.headers.get('authorization')
+      )
+        return json({ detail: { status: 'invalid', message: `Unknown: ${unknown ?? call.url.href}` } }, 422)
+      return sound(given, { 'character-cost': '7' })
+    },
+  },
+  deepgram: {
+    formats: {
+      mp3: MP3,
+      wav: WAV,
+      pcm: PCM,
+      opus: of('audio/ogg'),
+      flac: of('audio/flac'),
+      aac: of('audio/aac'),
+    },
+    answer(call) {
+      const query = call.url.search.replace(/^\?model=voice-model&/, '')
+      const given = deepgramFormats[query]
+      const unknown = unknownIn(bodyIn(call), ['text'])
+      const isKey = call.headers.get('authorization')?.startsWith('Token ')
+      if (unknown !== undefined || !given || call.url.pathname !== '/v1/speak' || !isKey)
+        return json({ err_code: 'BAD', err_msg: `Unknown: ${unknown ?? call.url.href}`, request_id: 'r' }, 400)
+      return sound(given, { 'dg-char-count': '7' })
+    },
+  },
+  google: {
+    formats: { pcm: PCM, wav: WAV, mp3: inPlace(WAV), opus: inPlace(WAV), flac: inPlace(WAV), aac: inPlace(WAV) },
+    answer(call) {
+      const known = ['contents', 'generationConfig.responseModalities']
+      const voice = 'generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName'
+      const unknown = unknownIn(bodyIn(call), [...known, voice])
+      const { pathname, search } = call.url
+      if (unknown !== undefined)
+        return json({ error: { code: 400, message: unknown, status: 'INVALID_ARGUMENT' } }, 400)
+      if (pathname.endsWith('/models/voice-model:streamGenerateContent') && search === '?alt=sse')
+        return sse(googleEvents(pcm))
+      if (!pathname.endsWith('/models/voice-model:generateContent')) return refuse(pathname)
+      return json({ ...googleChunk(toBase64(pcm), { finishReason: 'STOP' }), usageMetadata })
+    },
+    events: googleEvents,
+  },
+}
+
+/** The vendors at addresses that are their names. */
+export const vendorCatalog: Catalog = Object.fromEntries(
+  Object.keys(soundVendors).map((provider) => {
+    const { baseUrl = 'https://x/v1', ...definition } = defaultCatalog[provider] ?? {}
+    return [
+      provider,
+      { ...definition, alias: provider, models: [], baseUrl: `http://${provider}.test${new URL(baseUrl).pathname}` },
+    ]
+  }),
+)
