@@ -20,6 +20,7 @@ import type { Management } from './management/operations.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
 import { createFollow } from './pipeline/following.ts'
 import { createObserver } from './pipeline/hooks.ts'
+import type { Live } from './pipeline/live.ts'
 import type { GatewayFacts } from './pipeline/observing.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import type { AttemptStep, RequestStep } from './pipeline/steps.ts'
@@ -177,6 +178,7 @@ export function createGatewayWith(
     (options.usage ?? storage.keepsUsage ?? true)
       ? keepUsage({ ...store, clock, logger, settings: store.settings.read, startTimer, onError })
       : undefined
+  const live: Live = {}
   const pipeline = createPipeline({
     store,
     sharedIn: sharedState ? storage : undefined,
@@ -195,6 +197,7 @@ export function createGatewayWith(
     observer,
     follow,
     keepRequest: keptUsage?.keep,
+    live,
     aroundRequest: [
       limitConcurrency(inFlight, limits.maxConcurrent),
       ...(keyWatch ? [watchKey(keyWatch)] : []),
@@ -225,6 +228,9 @@ export function createGatewayWith(
         turnEnd,
         cloud,
         usage: keptUsage,
+        inFlight,
+        live,
+        startTimer,
         serve: (exchange) => app(exchange),
         own: {
           runtime: runtimeName(),
@@ -323,6 +329,7 @@ export function createGatewayWith(
     async close({ graceMs = 10_000 } = {}) {
       isClosed = true
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
+      live.end?.()
       const mirroring = pushes?.close()
       const lastWork = [background.settled(), pipeline.close(), mirroring, openLedger?.close(), keptUsage?.close()]
       await settlesWithin(Promise.all(lastWork), LAST_WORK_MS, clock)

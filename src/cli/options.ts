@@ -173,8 +173,8 @@ Usage: signalbox [options]                      starts a gateway
        signalbox <command> [action] [options]   manages one that runs
        npm start -- [options]                   in a clone of the repository
 
-Commands: keys, groups, connections, combos, aliases, models, providers, usage, explain, info, health, settings, cloud,
-import. Each has --help. "signalbox models" lists what clients can ask for, "signalbox explain <model>" says where it goes,
+Commands: keys, groups, connections, combos, aliases, models, providers, usage, live, explain, info, health, settings,
+cloud, import. Each has --help. "signalbox models" lists what clients can ask for, "signalbox explain <model>" says where it goes,
 "signalbox usage" who has used what.
 
   --port <number>    Port to listen on, 0 for any free one. Default: ${defaults.port}

@@ -1,13 +1,17 @@
+import type { LiveEvent } from '../http/live-feed.ts'
 import type { DisableCloud, SyncedCloud } from '../management/cloud.ts'
 import type { Management, operations } from '../management/operations.ts'
 import type { Clock } from '../types.ts'
 import { type DisabledCloud, disableAfterSync, updateWithCloudUrl } from './client-rules.ts'
+import { follow, type LiveOptions } from './live.ts'
 import { platformFetch, platformNow } from './platform.ts'
 import { type ClientAction, type ClientRoute, type ClientRoutes, cloudAction, requestOf } from './routes.ts'
 import { createSend } from './send.ts'
 
+export type { LiveEvent, LiveEvents, LiveEventType } from '../http/live-feed.ts'
 export type { DisabledCloud } from './client-rules.ts'
 export { ClientError, type ClientErrorCode } from './error.ts'
+export type { LiveOptions } from './live.ts'
 
 /** The options of `createClient`. */
 export interface ClientOptions {
@@ -31,6 +35,11 @@ export type Client<Input = never> = Omit<Management<Input>, 'cloud'> & {
     /** Sends `sync` first. When that fails, `disable` is sent all the same, and `syncError` has the reason. */
     disable(input?: DisableCloud | Input): Promise<DisabledCloud>
   }
+  /**
+   * What happens in the gateway, while it happens (src/usage/KEPT.md). It goes on for ever: when the connection is lost, it connects again, and goes
+   * on after the last event. It throws a `ClientError` when the gateway refuses it with a 4xx.
+   */
+  live(options?: LiveOptions): AsyncIterable<LiveEvent>
 }
 
 /** The route of every operation; one that is missing, or that differs from the gateway's, does not compile. */
@@ -157,6 +166,7 @@ export function createClient(options: ClientOptions): Client {
   }
   return {
     ...served,
+    live: (options = {}) => follow(options, { base: baseOf(baseUrl), token, fetch, clock }),
     settings: { ...served.settings, update: updateWithCloudUrl(served.settings) },
     cloud: { ...served.cloud, disable: disableAfterSync(steps) },
   }

@@ -15,34 +15,43 @@ export interface SendOptions {
 /** How long the client waits for operations that have no time-out of their own, in ms. */
 const USUAL_MS = 30_000
 
+/** The response to a request of the client. Rejects with a `ClientError` when there is none, or a redirect. */
+async function respond({ base, token, fetch }: SendOptions, path: string, init: RequestInit): Promise<Response> {
+  const headers = new Headers({ accept: 'application/json', ...init.headers })
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+  const response = await attempt(
+    () => fetch(base + path, { redirect: 'manual', ...init, headers }),
+    (why) => `The gateway at ${base} cannot be reached${why}. Is it running, and the address right?`,
+  )
+  if (!isRedirect(response)) return response
+  response.body?.cancel().catch(() => {}) // the body is not needed, and would keep the connection in use
+  throw redirected(base, response)
+}
+
+/** The whole text of a response. */
+const textOf = (base: string, response: Response) =>
+  attempt(
+    () => response.text(),
+    (why) => `The connection to ${base} ended before the whole answer had come${why}.`,
+  )
+
+/** Opens a stream of server-sent events. Rejects with a `ClientError`. */
+export async function openEvents(options: SendOptions, path: string, init: RequestInit) {
+  const response = await respond(options, path, init)
+  if (response.ok && response.body && response.headers.get('content-type')?.startsWith('text/event-stream'))
+    return response.body
+  bodyOf(options.base, response, await textOf(options.base, response))
+  throw unexpected(options.base, response, 'without events')
+}
+
 /** Sends requests; resolves to the body of the response, and rejects with a `ClientError`. */
-export function createSend({ base, token, fetch, clock }: SendOptions) {
-  const headers = {
-    accept: 'application/json',
-    ...(token !== undefined && { authorization: `Bearer ${token}` }),
-  }
+export function createSend(options: SendOptions) {
+  const { base, clock } = options
 
   async function exchange({ method, path, body }: ClientRequest, signal: AbortSignal): Promise<object> {
-    const init: RequestInit = {
-      method,
-      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: jsonOf(body) }),
-      redirect: 'manual',
-      signal,
-    }
-    const response = await attempt(
-      () => fetch(base + path, init),
-      (why) => `The gateway at ${base} cannot be reached${why}. Is it running, and the address right?`,
-    )
-    if (isRedirect(response)) {
-      response.body?.cancel().catch(() => {}) // the body is not needed, and would keep the connection in use
-      throw redirected(base, response)
-    }
-    const text = await attempt(
-      () => response.text(),
-      (why) => `The connection to ${base} ended before the whole answer had come${why}.`,
-    )
-    return bodyOf(base, response, text)
+    const content = body !== undefined && { body: jsonOf(body), headers: { 'content-type': 'application/json' } }
+    const response = await respond(options, path, { method, signal, ...content })
+    return bodyOf(base, response, await textOf(base, response))
   }
 
   return (request: ClientRequest): Promise<object> =>
@@ -58,7 +67,8 @@ export function createSend({ base, token, fetch, clock }: SendOptions) {
     })
 }
 
-function startTimer(clock: Clock | undefined, ms: number, onTime: () => void): () => void {
+/** Calls `onTime` once after `ms`. Returns the function that cancels it. */
+export function startTimer(clock: Clock | undefined, ms: number, onTime: () => void): () => void {
   if (!clock) return platformTimer(ms, onTime)
   if (clock.setTimer) return clock.setTimer(ms, onTime)
   const stop = new AbortController()
@@ -106,15 +116,20 @@ function redirected(base: string, { status, headers }: Response): ClientError {
 }
 
 /** The body of a response. Throws when the response is an error, or its body is no JSON object. */
-function bodyOf(base: string, { ok, status, headers }: Response, text: string): object {
+function bodyOf(base: string, response: Response, text: string): object {
+  const { ok, status, headers } = response
   const body = parsed(text)
   if (body && ok) return body
   const message = body && messageIn(body)
   if (message !== undefined) throw new ClientError(status, message)
   const type = headers.get('content-type')?.split(';')[0] || 'no content type'
   const what = body ? 'without an error text' : `with ${text === '' ? 'no body' : type}, not with JSON`
+  throw unexpected(base, response, what)
+}
+
+function unexpected(base: string, { status }: Response, what: string): ClientError {
   const code: ClientErrorCode = 'UNEXPECTED_ANSWER'
-  throw new ClientError(status, `${base} has answered ${status} ${what}: is it the address of a gateway?`, { code })
+  return new ClientError(status, `${base} has answered ${status} ${what}: is it the address of a gateway?`, { code })
 }
 
 function parsed(text: string): object | undefined {

@@ -11,6 +11,8 @@ import type { Pushes } from '../management/cloud-pushes.ts'
 import { parseInput } from '../management/input.ts'
 import { createManagement, inputs, type ManagementDependencies } from '../management/management.ts'
 import { type Management, type ServedOperation, servedOperations, takesBody } from '../management/operations.ts'
+import { liveRoute } from './live.ts'
+import { type LiveDependencies, LiveFeed } from './live-feed.ts'
 import { createManagementGuard } from './management-guard.ts'
 import type { ManagementOptions } from './management-options.ts'
 import type { ModelSurface } from './openapi/model-paths.ts'
@@ -46,7 +48,8 @@ export interface ManagementApi {
 
 /** Makes the management API. This file is loaded with its first use: gateways that only route requests never need it. */
 export function createManagementApi(
-  deps: Omit<ManagementDependencies, 'openapi'>,
+  deps: Omit<ManagementDependencies, 'openapi' | 'changed'> &
+    Pick<LiveDependencies, 'inFlight' | 'live' | 'startTimer'>,
   { management, limits, models, basePath, admit, resume, onError }: ServingOptions,
 ): ManagementApi {
   async function openapi() {
@@ -55,13 +58,14 @@ export function createManagementApi(
     return describeGateway({ routes: servedRoutes(), models, version: VERSION, basePath, isOpen })
   }
 
-  const { api, pushes } = createManagement({ ...deps, openapi })
+  const feed = new LiveFeed({ ...deps, onError })
+  const { api, pushes } = createManagement({ ...deps, openapi, changed: (...change) => feed.changed(...change) })
   const guard = createManagementGuard(management, { onError })
   const trying = tryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
-  const live = liveUsageRoute(deps.usage)
+  const live = [liveRoute(feed), liveUsageRoute(deps.usage)]
   const routers = {
-    manage: createRouter([live, trying, ...managementRoutes(api, limits)]),
-    look: createRouter([live, ...managementRoutes(withoutSecrets(api), limits)]),
+    manage: createRouter([...live, trying, ...managementRoutes(api, limits)]),
+    look: createRouter([...live, ...managementRoutes(withoutSecrets(api), limits)]),
   }
   return {
     api,

@@ -58,6 +58,8 @@ export interface ManagementDependencies {
   usage: KeptUsage | undefined
   /** Serves a model request of this process; `undefined` for a path that is not the gateway's. Never rejects. */
   serve(exchange: Exchange): Promise<Reply | undefined>
+  /** Is told of each operation that may have changed records: the resource, and the id that it was called with. */
+  changed(collection: string, id?: string): void
   /** What the gateway knows of itself. */
   own: OwnFacts
   /** Describes what is served over HTTP. */
@@ -80,22 +82,25 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
       .then((ledger) => ledger.forget(scope))
       .catch(deps.onError) // the key or group is deleted all the same
   const keys = createKeyOperations({ ...deps, forgetLimits })
-  const mirrored = <Resource extends object>(resource: Resource) => telling(resource, pushes.changed)
+  const told = <Resource extends object>(name: string, resource: Resource) =>
+    telling(resource, async (id) => deps.changed(name, id))
+  const mirrored = <Resource extends object>(name: string, resource: Resource) =>
+    told(name, telling(resource, pushes.changed))
   const api = {
-    keys: { ...mirrored(keys), limits: limits.keys },
-    groups: { ...mirrored(createGroupOperations({ ...deps, forgetLimits })), limits: limits.groups },
-    settings: { ...mirrored(createSettingsOperations(deps)), limits: limits.gateway },
-    combos: mirrored(createComboOperations({ ...deps, inTurn })),
+    keys: { ...mirrored('keys', keys), limits: limits.keys },
+    groups: { ...mirrored('groups', createGroupOperations({ ...deps, forgetLimits })), limits: limits.groups },
+    settings: { ...mirrored('settings', createSettingsOperations(deps)), limits: limits.gateway },
+    combos: mirrored('combos', createComboOperations({ ...deps, inTurn })),
     connections: {
-      ...mirrored(createConnectionOperations(deps)),
+      ...mirrored('connections', createConnectionOperations(deps)),
       test: createConnectionTest({ ...deps, basePath: deps.own.basePath }),
     },
     models: createModelOperations(deps),
-    customModels: mirrored(createCustomModelOperations(deps)),
-    aliases: mirrored(createAliasOperations({ ...deps, inTurn })),
-    providers: mirrored(createProviderOperations(deps)),
-    health: createHealthOperations(deps),
-    damagedRecords: mirrored(createDamagedRecordOperations(deps)),
+    customModels: mirrored('customModels', createCustomModelOperations(deps)),
+    aliases: mirrored('aliases', createAliasOperations({ ...deps, inTurn })),
+    providers: mirrored('providers', createProviderOperations(deps)),
+    health: told('health', createHealthOperations(deps)),
+    damagedRecords: mirrored('damagedRecords', createDamagedRecordOperations(deps)),
     cloud: createCloudOperations({ ...deps, mirror, pushes, keys }),
     usage: createUsageOperations(deps),
     explain: createExplain({ ...deps, limitsOf: limits.keys.get }),
@@ -106,10 +111,12 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
 }
 
 /** The operations of a resource, of which all but those that read tell when they have ended; one that has failed may have changed something, too. */
-function telling<Resource extends object>(resource: Resource, changed: () => Promise<void>): Resource {
+function telling<Resource extends object>(resource: Resource, changed: (id?: string) => Promise<void>): Resource {
   const told = Object.entries(resource).map(([name, call]) => [
     name,
-    READS.has(name) ? call : (...args: unknown[]) => call(...args).finally(changed),
+    READS.has(name)
+      ? call
+      : (...args: unknown[]) => call(...args).finally(() => changed(typeof args[0] === 'string' ? args[0] : undefined)),
   ])
   return Object.fromEntries(told) as Resource // with the same members
 }

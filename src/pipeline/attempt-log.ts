@@ -32,10 +32,11 @@ type AttemptResult = Pick<AttemptRecord, 'outcome' | 'status' | 'message'>
  * or after an answer with its last byte. Its target counts as busy until then.
  */
 export class AttemptLog {
-  readonly #route: Route
+  readonly route: Route
+  /** Epoch ms. */
+  readonly startedAt: number
   readonly #permit: CircuitPermit
   readonly #terms: AttemptTerms
-  readonly #startedAt: number
   readonly #load: RunningCall
   #record: AttemptRecord | undefined = undefined
   #spending: Spending | undefined = undefined
@@ -48,10 +49,10 @@ export class AttemptLog {
 
   constructor({ route, permit }: Target, terms: AttemptTerms) {
     const { clock, targetStats } = terms.context
-    this.#route = route
+    this.route = route
     this.#permit = permit
     this.#terms = terms
-    this.#startedAt = clock.now()
+    this.startedAt = clock.now()
     this.#load = targetStats.begin(route.target, terms.isStream)
   }
 
@@ -69,6 +70,11 @@ export class AttemptLog {
   /** Headers by which a provider continues the trace. */
   traceHeaders(): Readonly<Record<string, string>> | undefined {
     return this.#terms.follower?.headers?.()
+  }
+
+  /** What is known once it has an outcome. */
+  get record(): AttemptRecord | undefined {
+    return this.#record
   }
 
   /** What the attempt has used so far; after it has settled, all of it. */
@@ -113,7 +119,7 @@ export class AttemptLog {
   #spend(usage: TokenUsage, { isEstimated }: { isEstimated: boolean }): void {
     const spending = spendingOf(usage, {
       catalog: this.#terms.context.catalog,
-      target: this.#route.target,
+      target: this.route.target,
       isEstimated,
     })
     this.#spending = sumOfSpendings(this.#spending, spending)
@@ -186,7 +192,7 @@ export class AttemptLog {
   /** A step did not let it call its provider. Its target counts as skipped, unless the whole request was refused. */
   refused({ status, message }: GatewayError, { isOfRequest } = { isOfRequest: false }): AttemptRecord {
     this.#permit.drop()
-    this.#terms.onOutcome(isOfRequest ? null : skipRecord(this.#route, 'refused'))
+    this.#terms.onOutcome(isOfRequest ? null : skipRecord(this.route, 'refused'))
     return this.#settleUnlisted({ outcome: 'refused', status, message })
   }
 
@@ -214,7 +220,7 @@ export class AttemptLog {
   }
 
   #measure(): void {
-    this.#load.recordLatency(this.#terms.context.clock.now() - this.#startedAt)
+    this.#load.recordLatency(this.#terms.context.clock.now() - this.startedAt)
   }
 
   #outcome(result: AttemptResult): void {
@@ -233,7 +239,7 @@ export class AttemptLog {
       this.#terms.onSettled(this.#record)
     }
     for (const listener of this.#onSettled) listener(this.#record)
-    const totalMs = this.#terms.context.clock.now() - this.#startedAt
+    const totalMs = this.#terms.context.clock.now() - this.startedAt
     this.#terms.follower?.ended?.(this.#record, { totalMs, isCut: this.#isCut })
   }
 
@@ -246,7 +252,7 @@ export class AttemptLog {
   }
 
   #recordOf(result: AttemptResult): AttemptRecord {
-    const times = { startedAt: this.#startedAt, now: this.#terms.context.clock.now() }
-    return attemptRecord(this.#route, times, result)
+    const times = { startedAt: this.startedAt, now: this.#terms.context.clock.now() }
+    return attemptRecord(this.route, times, result)
   }
 }

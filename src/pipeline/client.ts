@@ -5,6 +5,7 @@ import type { InFlight, InFlightEntry } from '../lib/in-flight.ts'
 import { Scope } from '../lib/scope.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { Clock } from '../types.ts'
+import type { RequestLog } from './request-log.ts'
 
 /** The header by which a client says how long it waits at most, in ms. */
 const TIMEOUT_HEADER = 'x-signalbox-timeout-ms'
@@ -23,6 +24,8 @@ export class Client {
   timeoutAt = Number.POSITIVE_INFINITY
   /** The key that the request came with, once it is known. */
   key: PresentedKey | undefined = undefined
+  /** What becomes of its request. */
+  readonly log: RequestLog
   readonly #timeoutMs: number | undefined
   #cancelTimeout: CancelDeadline | undefined = undefined
   readonly #inFlight: InFlight
@@ -33,7 +36,8 @@ export class Client {
    * Begins with the time-out that the client asked for, if it did. It covers all attempts, until the answer is whole or its stream has begun,
    * and can only shorten the gateway's own time-outs.
    */
-  constructor(exchange: Exchange, { inFlight, clock }: { inFlight: InFlight; clock: Clock }) {
+  constructor(exchange: Exchange, log: RequestLog, { inFlight, clock }: { inFlight: InFlight; clock: Clock }) {
+    this.log = log
     this.#inFlight = inFlight
     this.#entry = inFlight.add(this)
     this.#stopListening = exchange.onAbort(() => this.cancel(gatewayError('CLIENT_CLOSED_REQUEST')))

@@ -10,7 +10,7 @@ import type { AttemptRecord, RequestEnd, StepRecord } from './records.ts'
 export type KeepRequest = (request: KeptRequest, waitUntil?: (work: Promise<unknown>) => void) => void
 
 /** What a log knows of its request when that is over. */
-interface EndedRequest {
+export interface EndedRequest {
   id: string
   /** Epoch ms. */
   startedAt: number
@@ -94,13 +94,15 @@ export function keptRequest(facts: EndedRequest): KeptRequest {
 const reasonOf = ({ error, reason }: EndedRequest) =>
   error === 'INVALID_JSON' ? 'The request body is not valid JSON.' : reason
 
-function keptSkip(step: Exclude<StepRecord, AttemptRecord>): KeptSkip {
+/** A target or an entry that was passed over, as it is kept. */
+export function keptSkip(step: Exclude<StepRecord, AttemptRecord>): KeptSkip {
   if ('entry' in step) return { entry: cut(step.entry, LONGEST_NAME), skipped: step.skipped }
   const { provider, model, connectionId, skipped } = step
   return { provider, model, connectionId, skipped }
 }
 
-function keptAttempt(record: AttemptRecord, startedAt: number): KeptAttempt {
+/** An attempt as it is kept; `startedAt`: when its request came, epoch ms. */
+export function keptAttempt(record: AttemptRecord, startedAt: number): KeptAttempt {
   const { provider, model, connectionId, outcome, status, durationMs, message, usage, costUsd, costSource } = record
   const startMs = record.startedAt - startedAt
   const attempt: KeptAttempt = { provider, model, connectionId, outcome, status, startMs, durationMs }

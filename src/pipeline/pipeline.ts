@@ -21,6 +21,7 @@ import type { PipelineContext, PipelineLimits } from './context.ts'
 import type { Question } from './explain.ts'
 import type { KeepRequest } from './kept-request.ts'
 import { LateEstimates } from './late-estimates.ts'
+import type { Live } from './live.ts'
 import { RequestLog } from './request-log.ts'
 import { run } from './run.ts'
 import { type RequestStep, type ServedRequest, withSteps } from './steps.ts'
@@ -56,6 +57,8 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   ownLimits: Partial<PipelineLimits>
   /** Keeps what became of requests; absent where nothing is kept. */
   keepRequest: KeepRequest | undefined
+  /** Who watches requests while they happen. */
+  live: Live
   aroundRequest: readonly RequestStep[]
 }
 
@@ -65,7 +68,7 @@ type Shared =
 
 /** Makes the pipeline. What only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
-  const { store, sharedIn, upstream, basePath, ownLimits, keepRequest, aroundRequest, ...shared } = dependencies
+  const { store, sharedIn, upstream, basePath, ownLimits, keepRequest, live, aroundRequest, ...shared } = dependencies
   const { clock, random, catalog, observer } = shared
   const targetStats = createTargetStats()
   const health = createHealth({ clock, random })
@@ -120,7 +123,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     return tableOfConnection(connectionId, { store, catalog, basePath })
   }
 
-  const logContext = { ...context, keepRequest }
+  const logContext = { ...context, keepRequest, live }
 
   return {
     openLog: (exchange, endpoint) => new RequestLog(exchange, endpoint, logContext),

@@ -18,7 +18,8 @@ import { AttemptLog } from './attempt-log.ts'
 import { Client } from './client.ts'
 import type { Follow } from './following.ts'
 import type { Observer } from './hooks.ts'
-import { type KeepRequest, keptRequest } from './kept-request.ts'
+import { type EndedRequest, type KeepRequest, keptRequest } from './kept-request.ts'
+import type { Live } from './live.ts'
 import { type AttemptFollower, isObservedHeader, type RequestFollower } from './observing.ts'
 import type { Target } from './outcome.ts'
 import {
@@ -44,6 +45,8 @@ export interface LogContext {
   follow: Follow | undefined
   /** Keeps what became of requests; absent where nothing is kept. */
   keepRequest?: KeepRequest | undefined
+  /** Who watches requests while they happen. */
+  live: Live
 }
 
 /** The attempt that is under way, without its codec, which holds the body of the request. */
@@ -101,7 +104,7 @@ export class RequestLog {
   #isOver = false
 
   constructor(exchange: Exchange, endpoint: Endpoint, context: LogContext) {
-    this.client = new Client(exchange, context)
+    this.client = new Client(exchange, this, context)
     this.#context = context
     this.#endpoint = endpoint
     this.#startedAt = context.clock.now()
@@ -137,6 +140,7 @@ export class RequestLog {
     this.#model = model
     this.#user = endUserOf(this.#endpoint.format, body)
     this.#isStream = stream
+    this.#context.live.tell?.('began', this)
   }
 
   /** The models and names that the gateway knows are at hand. */
@@ -159,13 +163,17 @@ export class RequestLog {
       follower: this.#followAttempt(target, { isHedge }),
       onOutcome: (step) => {
         this.#steps[place] = step
-        if (step && 'outcome' in step) this.#context.observer.onAttempt(() => step, this.#waitUntil)
+        if (!step) return
+        if (!('outcome' in step)) return this.#context.live.tell?.('skipped', this, step)
+        this.#context.live.tell?.('attempt', this, attempt)
+        this.#context.observer.onAttempt(() => step, this.#waitUntil)
       },
       onSettled: (step) => {
         this.#steps[place] = step
       },
     })
     this.#attempts.push(attempt)
+    this.#context.live.tell?.('attempt', this, attempt)
     return attempt
   }
 
@@ -187,12 +195,17 @@ export class RequestLog {
 
   /** A target is skipped because of an earlier failure of that class, or as its connection is draining. */
   skipped(route: Route, why: Skip['skipped']): void {
-    this.#steps.push(skipRecord(route, why))
+    this.#skip(skipRecord(route, why))
   }
 
   /** An entry of a combo is left out, by the part of its condition that does not hold, such as `when.tools`. */
   leftOut(entry: string, skipped: string, via: string): void {
-    this.#steps.push({ entry, skipped, via })
+    this.#skip({ entry, skipped, via })
+  }
+
+  #skip(step: Skip | LeftOutEntry): void {
+    this.#steps.push(step)
+    this.#context.live.tell?.('skipped', this, step)
   }
 
   /** No other target is tried, though there is one. */
@@ -244,7 +257,7 @@ export class RequestLog {
     this.#isOver = true
     this.client.release()
     for (const attempt of this.#attempts) attempt.release()
-    const { clock, observer, keepRequest } = this.#context
+    const { clock, observer, keepRequest, live } = this.#context
     const course: RequestCourse = Object.assign(ending, {
       durationMs: clock.now() - this.#startedAt,
       spending: this.#spending(),
@@ -253,7 +266,12 @@ export class RequestLog {
       const record = this.#record(course)
       for (const listener of this.#onEnd) listener(record)
     }
-    if (keepRequest) this.#keep(keepRequest, course)
+    if (keepRequest || live.tell) {
+      const { status, end, error, reason, durationMs } = course
+      const kept = keptRequest(Object.assign(this.facts(), { status, end, error, reason, durationMs }))
+      keepRequest?.(kept, this.#waitUntil)
+      live.tell?.('finished', kept)
+    }
     const answer = this.#answer
     if (answer) observer.onUsage(() => this.#usage(answer, course), this.#waitUntil)
     observer.onRequest(() => this.#record(course), this.#waitUntil)
@@ -283,12 +301,17 @@ export class RequestLog {
     return Object.assign(record, usage, cost)
   }
 
-  #keep(keep: KeepRequest, { status, end, error, reason, durationMs }: RequestCourse): void {
+  /** The attempts that have begun, in that order. */
+  get attempts(): readonly AttemptLog[] {
+    return this.#attempts
+  }
+
+  /** What is known of the request up to now. */
+  facts(): Omit<EndedRequest, 'durationMs' | 'status' | 'end' | 'error' | 'reason'> {
     const answer = this.#answer
-    const request = keptRequest({
+    return {
       id: this.id,
       startedAt: this.#startedAt,
-      durationMs,
       endpoint: this.#endpoint,
       key: this.key,
       user: this.#user,
@@ -297,12 +320,7 @@ export class RequestLog {
       steps: this.#steps,
       target: answer?.target,
       warnings: answer?.warnings() ?? [],
-      status,
-      end,
-      error,
-      reason,
-    })
-    keep(request, this.#waitUntil)
+    }
   }
 
   #record({ status, end, error, durationMs, spending }: RequestCourse) {

@@ -150,7 +150,13 @@ console.log(
 
 now = end
 const reader = new UsageReader({ storage, clock, queue: { batches: [] }, instance: 'reader', days })
-const usage = { keep() {}, live: () => Promise.reject(new Error()), reader: async () => reader, async close() {} }
+const usage = {
+  keep() {},
+  live: () => Promise.reject(new Error()),
+  async followOthers() {},
+  reader: async () => reader,
+  async close() {},
+}
 const api = createUsageOperations({ usage, clock })
 
 async function measure(what: string, read: () => Promise<unknown>): Promise<void> {

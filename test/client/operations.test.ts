@@ -38,7 +38,8 @@ function functionsOf(tree: object, prefix = ''): Map<string, Call> {
 table('the operations of a client are those that a gateway serves, and no others', () => {
   const { client } = open()
   const served = servedOperations().map(({ names }) => names.join('.'))
-  assert.equal([...functionsOf(client).keys()].sort(), served.sort())
+  const { live: _, ...operations } = client // which is no operation, as it has no answer that ends
+  assert.equal([...functionsOf(operations).keys()].sort(), served.sort())
 })
 
 table('the operations of a client go out by the method and the path of the gateway', async () => {
@@ -70,7 +71,7 @@ table('the operations of a client go out by the method and the path of the gatew
 
 table('the operations of a client have the types of gateway.api', () => {
   const { api, client } = open()
-  const likeApi: Client = api // neither line compiles when an argument or a result differs
+  const likeApi: Omit<Client, 'live'> = api // neither line compiles when an argument or a result differs
   const ofClient: Pick<
     Management,
     | 'keys'

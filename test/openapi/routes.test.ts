@@ -1,4 +1,5 @@
 import { modelsRoutes } from '../../src/http/listing-routes.ts'
+import { liveRoute } from '../../src/http/live.ts'
 import { managementRoutes } from '../../src/http/management.ts'
 import { modelRoutes } from '../../src/http/model-routes.ts'
 import type { HttpRoute } from '../../src/http/router.ts'
@@ -20,6 +21,7 @@ const routes: ReadonlyArray<Pick<HttpRoute, 'method' | 'path'>> = [
   ...modelsRoutes({} as Parameters<typeof modelsRoutes>[0]), // only its paths are read
   ...modelRoutes(never),
   ...managementRoutes(openDoor().gateway.api),
+  liveRoute({} as Parameters<typeof liveRoute>[0]), // only its path is read
   liveUsageRoute(undefined),
   tryRoute({} as Parameters<typeof tryRoute>[0]), // only its path is read
 ]

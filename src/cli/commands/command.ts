@@ -25,7 +25,8 @@ export interface CliAction {
   words?: readonly string[]
   /** The options from which the input of the action is made, by their names. */
   fields?: Readonly<Record<string, Field>>
-  run(call: ActionCall): Promise<Printed>
+  /** `undefined`: it has printed all. */
+  run(call: ActionCall): Promise<Printed | undefined>
 }
 
 /** One call of an action. */
@@ -36,6 +37,8 @@ export interface ActionCall {
   setCloudUrl(cloudUrl: string): Promise<object>
   words: readonly string[]
   input: Readonly<Record<string, unknown>>
+  /** Prints something at once, for programs in one line. */
+  print(printed: Printed): void
   /** A message of the gateway in the words of the command line. */
   explain(message: string): string
 }

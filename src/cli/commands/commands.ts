@@ -2,6 +2,7 @@ import type { operations } from '../../management/operations.ts'
 import { cloud } from './cloud.ts'
 import type { CliCommand } from './command.ts'
 import { imports } from './import.ts'
+import { live } from './live.ts'
 import { aliases, models } from './models.ts'
 import { combos, connections, groups, keys, settings } from './record-commands.ts'
 import { usage } from './usage.ts'
@@ -17,6 +18,7 @@ export const commands = {
   models,
   providers,
   usage,
+  live,
   explain,
   info,
   health,

@@ -7,7 +7,7 @@ import { readArguments, usage } from '../arguments.ts'
 import { oneLine, type Terminal } from '../logger.ts'
 import { OPTIONS_BEGIN, type Variables } from '../options.ts'
 import { isProblem, type Problem, problem } from '../problem.ts'
-import type { CliAction, CliCommand } from './command.ts'
+import type { CliAction, CliCommand, Printed } from './command.ts'
 import { commands as allCommands } from './commands.ts'
 import { inputOf, type Source, secret } from './fields.ts'
 import { commandHelp, DEFAULT_URL, optionsOf } from './help.ts'
@@ -72,16 +72,18 @@ async function runKnown(
   if (command.isLocal) source.variables = {} // it calls no gateway
   const { explain, ...gateway } = await connect({ url: last('url'), token: last('token') }, source, inWords)
   const input = await inputOf(given, action.fields ?? {}, source)
-  const {
-    body,
-    text,
-    warnings = [],
-  } = await action.run({ ...gateway, words: positionals, input, explain: inWords }).catch((error: unknown) => {
+  const printIn =
+    (indent: number) =>
+    ({ body, text, warnings = [] }: Printed) => {
+      terminal.out(given.has('json') ? `${JSON.stringify(body, null, indent)}\n` : text)
+      if (given.has('json')) return
+      for (const warning of warnings) terminal.err(`signalbox: warning: ${oneLine(inWords(warning))}\n`)
+    }
+  const call = { ...gateway, words: positionals, input, print: printIn(0), explain: inWords }
+  const printed = await action.run(call).catch((error: unknown) => {
     throw explain(error)
   })
-  terminal.out(given.has('json') ? `${JSON.stringify(body, null, 2)}\n` : text)
-  if (!given.has('json'))
-    for (const warning of warnings) terminal.err(`signalbox: warning: ${oneLine(inWords(warning))}\n`)
+  if (printed) printIn(2)(printed)
 }
 
 /** The action that the first words name, and the words after them. */

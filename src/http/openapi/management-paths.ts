@@ -3,6 +3,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { inputs } from '../../management/management.ts'
 import { type ServedOperation, takesBody } from '../../management/operations.ts'
 import { namedOutputs, outputs } from '../../management/outputs.ts'
+import { LIVE, liveInput } from '../live.ts'
 import { TRY, tryInput } from '../try.ts'
 import { LIVE_USAGE } from '../usage-live.ts'
 import {
@@ -15,7 +16,7 @@ import {
   pathParameters,
   templateOf,
 } from './parts.ts'
-import { operationWords, queryWords } from './words.ts'
+import { liveWords, operationWords, queryWords } from './words.ts'
 
 /** The operations of a route of the management API: one, or several that are told apart by the member `action` of the body. */
 export type ManagementRoute = readonly [Row, ...Row[]]
@@ -102,7 +103,17 @@ export function managementPaths(
     }
   }
 
-  return { ...paths, [LIVE_USAGE]: { get: liveUsage() }, [TRY]: { post: trying() } }
+  const liveMembers: Array<[string, JsonObject]> = Object.entries(Object(convert(liveInput).properties))
+  const liveParameters = [
+    ...liveMembers.map(([name, schema]) => parameter('query', name, liveWords[name], schema)),
+    parameter('header', 'last-event-id', liveWords['last-event-id'], { type: 'string' }),
+  ]
+  return {
+    ...paths,
+    [LIVE]: { get: eventStream('live', { tag: 'live', words: 'live', parameters: liveParameters }) },
+    [LIVE_USAGE]: { get: eventStream('usageLive', { tag: 'usage', words: 'usage.live' }) },
+    [TRY]: { post: trying() },
+  }
 
   function trying(): JsonObject {
     const { errors = [], ...said } = operationWords.try ?? {}
@@ -120,13 +131,17 @@ export function managementPaths(
     }
   }
 
-  function liveUsage(): JsonObject {
-    const { errors = [], ...said } = operationWords['usage.live'] ?? {}
+  function eventStream(
+    operationId: string,
+    { tag, words, parameters }: { tag: string; words: string; parameters?: JsonObject[] },
+  ): JsonObject {
+    const { errors = [], ...said } = operationWords[words] ?? {}
     return {
-      operationId: 'usageLive',
-      tags: ['usage'],
+      operationId,
+      tags: [tag],
       ...said,
       security,
+      ...(parameters && { parameters }),
       responses: {
         200: { description: 'Done.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
         ...errorResponses([...ALWAYS, ...errors], 'Error', convert(managementError)),

@@ -139,6 +139,10 @@ export const operationWords: Readonly<Record<string, Words>> = {
     'A stream of server-sent events, `request` with a request as JSON, and `dropped` with the number of those that were left out as the reader was too slow. Those of other instances follow when they are written, where the storage tells of changes. Comments keep the stream alive.',
     [409],
   ),
+  live: words(
+    'Follow what happens',
+    'A stream of server-sent events, each with JSON: `running` (the requests under way, first of all), `began`, `attempt` (it begins, has its outcome, or a target is passed over), `first-word`, `finished` (the record of the request), `health` (a target changed its state), `changed` (a record may have changed), `lost` (events were left out). A reader that comes again with the id of its last event within a minute gets what it has missed, up to 5,000 events. Of other instances only `finished` and `changed` follow, where the storage tells of changes. Comments keep the stream alive.',
+  ),
   try: words(
     'Make a model request',
     'The answer is that of the gateway to the `body` at the `path`, streamed where that is asked for, with all its headers. As the key with the id `asKey`, or as the operator, who needs no key.',
@@ -188,11 +192,19 @@ export const queryWords: Readonly<Record<string, string>> = {
   format: 'What the answer is sent as; default: by `Accept`, otherwise `json`.',
 }
 
+/** What is said of each parameter of the stream of what happens. */
+export const liveWords: Readonly<Record<string, string>> = {
+  after: 'The id of the last event that was seen.',
+  types: 'Only events of these types, with commas between them. Default: all.',
+  'last-event-id': 'The same as `after`, and before it.',
+}
+
 /** The descriptions of the tags: the resources of the management API, and the rest of the gateway. */
 export const tagWords: Readonly<Record<string, string>> = {
   keys: 'The API keys by which clients call models.',
   groups: 'Groups of API keys, which share limits.',
   settings: 'The settings of the gateway.',
+  live: 'What happens, while it happens.',
   combos: 'Named groups of models, each requested like a model.',
   connections: 'Accounts at providers.',
   customModels: 'Models that the catalog does not have.',

@@ -17,6 +17,8 @@ export interface KeptUsage {
    * them, where the storage tells of changes. It ends with its reader and with the gateway.
    */
   live(): Promise<LiveStream>
+  /** Calls `listener` with the requests that other instances write, where the storage tells of changes; one listener at most. */
+  followOthers(listener: (request: KeptRequest) => void): Promise<void>
   reader(): Promise<UsageReader>
   /** Writes what waits. Never rejects. */
   close(): Promise<void>
@@ -76,13 +78,23 @@ export function keepUsage({
   })
 
   const streams = new Set<LiveStream>()
+  let onOther: ((request: KeptRequest) => void) | undefined
   const live = once(async () => {
     const { followJournal, LiveStream } = await import('./live.ts')
     const send = (request: KeptRequest) => {
       for (const stream of streams) stream.send(request)
     }
-    const hasReaders = () => streams.size > 0
-    followJournal({ storage, freshness, instance: await instance(), hasReaders, send, onError })
+    followJournal({
+      storage,
+      freshness,
+      instance: await instance(),
+      hasReaders: () => streams.size > 0 || onOther !== undefined,
+      send(request) {
+        send(request)
+        onOther?.(request)
+      },
+      onError,
+    })
     queue.listen(send)
     return { open: () => new LiveStream(startTimer) }
   })
@@ -94,6 +106,10 @@ export function keepUsage({
       streams.add(stream)
       stream.onEnd(() => streams.delete(stream))
       return stream
+    },
+    async followOthers(listener) {
+      await live()
+      onOther = listener
     },
     reader: once(async () => {
       const { UsageReader } = await import('./reader.ts')

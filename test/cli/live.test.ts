@@ -1,0 +1,36 @@
+import { serveNode } from '../../adapters/mount/node.ts'
+import { platformClock } from '../../src/platform.ts'
+import { openDoor } from '../management/door.ts'
+import { assert, suite } from '../support/suite.ts'
+import { runHere } from './run-here.ts'
+
+const test = suite('the command that prints what happens')
+
+test('each event is a line, or JSON in a line, until there are as many as were asked for', async () => {
+  const { gateway } = openDoor({ clock: platformClock })
+  const serving = await serveNode(gateway, { port: 0 })
+  const running = await runHere(serving.url, 'live --limit 1')
+  assert.equal([running.code, running.out, running.err], [0, 'running 0 requests under way\n', ''])
+  const following = runHere(serving.url, 'live --json --limit 2')
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await gateway.api.aliases.set({ alias: 'a', model: 'b' })
+  const { out } = await following
+  const events = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.equal(
+    events.map(({ type, data }) => [type, data]),
+    [
+      ['running', { requests: [] }],
+      ['changed', { collection: 'aliases' }],
+    ],
+  )
+  const bad = await runHere(serving.url, 'live --types nothing')
+  assert.is(bad.code, 1)
+  assert.match(bad.err, /--types|types/)
+  await serving.close()
+  const away = await runHere(serving.url, 'live')
+  assert.is(away.code, 1)
+  assert.match(away.err, /cannot be reached/)
+})

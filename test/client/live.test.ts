@@ -1,0 +1,130 @@
+import { type Client, ClientError, createClient, type LiveEvent } from '../../src/client/client.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { platformClock } from '../../src/platform.ts'
+import { openDoor, TOKEN } from '../management/door.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the client follows what happens')
+
+const catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm' }] } }
+
+async function openGateway() {
+  const { gateway } = openDoor({ catalog, clock: platformClock, fetch: async () => Response.json(chatAnswer()) })
+  await gateway.api.connections.create({ provider: 'one' })
+  const ask = async () => {
+    const answer = await gateway.fetch(
+      new Request('http://gateway/v1/chat/completions', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'one/m', messages: [] }),
+      }),
+    )
+    await answer.text()
+    return answer.headers.get('x-signalbox-request-id')
+  }
+  return { gateway, ask }
+}
+
+/** A client whose connection can be cut, and led to another gateway. Its own time goes on by itself. */
+function connected(first: Gateway, token = TOKEN) {
+  const state = { gateway: first as Gateway | undefined, cut: () => {}, asked: [] as Array<string | null> }
+  const clock = fakeClock()
+  const client = createClient({
+    baseUrl: 'http://gateway',
+    token,
+    clock: { now: clock.now, sleep: (ms, signal) => (ms > 20_000 ? clock.sleep(ms, signal) : moment()) },
+    async fetch(input, init) {
+      const request = new Request(input, init)
+      state.asked.push(request.headers.get('last-event-id'))
+      if (!state.gateway) throw new TypeError('fetch failed')
+      const response = await state.gateway.fetch(request)
+      const reader = response.body?.getReader()
+      const body = new ReadableStream({
+        start(controller) {
+          state.cut = () => controller.error(new Error('cut'))
+          init?.signal?.addEventListener('abort', state.cut)
+        },
+        async pull(controller) {
+          const { value, done } = (await reader?.read()) ?? { done: true }
+          if (done) controller.close()
+          else controller.enqueue(value)
+        },
+        cancel: (reason) => reader?.cancel(reason),
+      })
+      return new Response(body, response)
+    },
+  })
+  return { client, state }
+}
+
+const moment = () => new Promise<void>((resolve) => setTimeout(resolve, 10))
+
+async function next(events: AsyncIterator<LiveEvent>): Promise<LiveEvent> {
+  const { value, done } = await events.next()
+  if (done) throw new Error('the events have ended')
+  return value
+}
+
+const follow = (client: Client, options: Parameters<Client['live']>[0] = {}) =>
+  client.live(options)[Symbol.asyncIterator]()
+
+test('a connection that is cut is made again, and goes on after the last event', async () => {
+  const { gateway, ask } = await openGateway()
+  const { client, state } = connected(gateway)
+  const told: Array<string | undefined> = []
+  const stop = new AbortController()
+  const events = follow(client, {
+    types: ['running', 'finished', 'lost'],
+    signal: stop.signal,
+    onConnection: (error) => void told.push(error?.code),
+  })
+  const running = await next(events)
+  assert.is(running.type, 'running')
+  const waiting = next(events)
+  await moment()
+  state.gateway = undefined
+  state.cut()
+  const id = await ask()
+  state.gateway = gateway
+  const finished = await waiting
+  assert.is(finished.type === 'finished' && finished.data.id, id)
+  assert.equal([...new Set(state.asked)], [null, running.id])
+  assert.equal([told[0], told[1], told.at(-1)], [undefined, 'UNREACHABLE', undefined])
+
+  const other = await openGateway() // as after a restart
+  const later = next(events)
+  await moment()
+  state.gateway = other.gateway
+  state.cut()
+  assert.is((await later).type, 'lost')
+  assert.is((await next(events)).type, 'running')
+  const end = events.next()
+  stop.abort()
+  assert.equal(await end, { value: undefined, done: true })
+})
+
+test('a refusal is thrown, and a bad parameter too', async () => {
+  const { gateway } = await openGateway()
+  for (const [client, options, status] of [
+    [connected(gateway, 'another-token-of-forty-characters-0000000').client, {}, 401],
+    [connected(gateway).client, { after: 'x' }, 400],
+  ] as const) {
+    const thrown: unknown = await follow(client, options)
+      .next()
+      .catch((error: unknown) => error)
+    assert.ok(thrown instanceof ClientError && thrown.status === status, String(thrown))
+  }
+})
+
+test('leaving the loop ends the request', async () => {
+  const { gateway } = await openGateway()
+  const { client, state } = connected(gateway)
+  for await (const { type } of client.live()) {
+    assert.is(type, 'running')
+    break
+  }
+  state.gateway = undefined
+  await gateway.close()
+})

@@ -1,0 +1,287 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Storage } from '../../src/types.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { openWorld, token, type WorldOptions } from '../pipeline/support/world.ts'
+import { type FakeClock, fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('the stream of what happens')
+
+const SECRET = 'the prompt that nobody else may read'
+
+/** A gateway whose provider `one` fails, and whose provider `two` answers. */
+async function open(options: WorldOptions = {}) {
+  const world = await openWorld({
+    fetch: fakeUpstream(({ body, provider }) => {
+      if (provider === 'one') return json({ error: { message: 'overloaded' } }, 503)
+      return JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer())
+    }),
+    combos: { fast: ['one/m', 'two/m'] },
+    ...options,
+  })
+  const follow = async (query = '', headers: Record<string, string> = {}) => {
+    const response = await world.gateway.fetch(`http://gateway/api/live${query}`, {
+      headers: { authorization: `Bearer ${token}`, ...headers },
+    })
+    assert.is(response.status, 200)
+    return eventsOf(response, world.clock)
+  }
+  const ask = async (more: object = {}) => {
+    const answer = await world.chat({ model: 'fast', messages: [{ role: 'user', content: SECRET }], ...more })
+    await answer.text()
+    return answer.headers.get('x-signalbox-request-id') ?? ''
+  }
+  return { ...world, follow, ask }
+}
+
+interface Seen {
+  id: string
+  type: string
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows what its events hold
+  data: any
+}
+
+/** The events of a stream; time goes on while one is waited for. */
+function eventsOf(response: Response, clock: FakeClock) {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+
+  async function more(): Promise<boolean> {
+    let isThere = false
+    const reading = (reader?.read() ?? Promise.reject(new Error('no body'))).finally(() => {
+      isThere = true
+    })
+    for (let turns = 0; !isThere && turns < 1_000; turns++) await clock.advance(100)
+    const { value = '', done } = await reading
+    text += value
+    return !done
+  }
+
+  /** The next event, or the comment that stands alone; `undefined` at the end. */
+  async function next({ comments = false } = {}): Promise<Seen | string | undefined> {
+    for (;;) {
+      const end = text.indexOf('\n\n')
+      if (end < 0) {
+        if (!(await more())) return undefined
+        continue
+      }
+      const event = text.slice(0, end)
+      text = text.slice(end + 2)
+      const found = /^id: (.*)\nevent: (.*)\ndata: (.*)$/.exec(event)
+      if (found) return { id: found[1] ?? '', type: found[2] ?? '', data: JSON.parse(found[3] ?? '') }
+      assert.match(event, /^: (?:live|still here)$/)
+      if (comments) return event
+    }
+  }
+
+  /** The events up to the first one of a type. */
+  async function until(type: string): Promise<Seen[]> {
+    const seen: Seen[] = []
+    for (;;) {
+      const event = await next()
+      if (event === undefined || typeof event === 'string') throw new Error(`the stream ended before ${type}`)
+      seen.push(event)
+      if (event.type === type) return seen
+    }
+  }
+
+  return { next, until, cancel: () => reader?.cancel() }
+}
+
+const typesOf = (events: readonly Seen[]) => events.map(({ type }) => type)
+
+test('a request is told of as it begins, fails at a target, gets its first word from another and ends', async () => {
+  const { follow, ask, api } = await open()
+  const events = await follow()
+  assert.equal(typesOf(await events.until('running')), ['running'])
+  const id = await ask({ stream: true })
+  const seen = await events.until('finished')
+  assert.equal(
+    typesOf(seen).filter((type) => type !== 'health'),
+    ['began', 'attempt', 'attempt', 'attempt', 'attempt', 'first-word', 'finished'],
+  )
+  assert.equal(new Set(seen.map(({ data }) => data.id ?? id)), new Set([id]))
+  const [began, first, failed, second, answered] = seen.filter(({ type }) => type !== 'health').map(({ data }) => data)
+  assert.is(began.model, 'fast')
+  assert.is(began.streamed, true)
+  assert.equal([first.number, first.provider, first.outcome], [1, 'one', undefined])
+  assert.equal([failed.number, failed.outcome, failed.status, failed.message], [1, 'server', 503, 'overloaded'])
+  assert.equal([second.number, second.provider], [2, 'two'])
+  assert.equal([answered.number, answered.outcome], [2, 'answered'])
+  const finished = seen.at(-1)?.data
+  assert.is(finished.end, 'complete')
+  assert.is(finished.attempts.length, 2)
+  assert.not.ok(JSON.stringify(seen).includes(SECRET))
+  const entries = (await api.health.list()).health
+  const health = seen.filter(({ type }) => type === 'health')
+  while (health.length < entries.length) health.push(...(await events.until('health')))
+  assert.equal(
+    health.map(({ data }) => data),
+    entries,
+  )
+  await events.cancel()
+})
+
+test('a request that runs already is in the first event, with its failed attempt', async () => {
+  let finish = () => {}
+  const held = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const { follow, chat, clock } = await open({
+    fetch: fakeUpstream(async ({ provider }) => {
+      if (provider === 'one') return json({ error: { message: 'overloaded' } }, 503)
+      await held
+      return json(chatAnswer())
+    }),
+  })
+  const answer = chat({ model: 'fast' })
+  await clock.advance(1)
+  const events = await follow()
+  const [running] = await events.until('running')
+  const [request] = running?.data.requests ?? []
+  assert.is(request.model, 'fast')
+  assert.equal(
+    request.attempts.map(({ provider, outcome }: Record<string, unknown>) => [provider, outcome]),
+    [
+      ['one', 'server'],
+      ['two', undefined],
+    ],
+  )
+  finish()
+  await answer
+  const seen = await events.until('finished')
+  assert.is(seen.at(-1)?.data.id, request.id)
+  await events.cancel()
+})
+
+test('a reader that comes again goes on after its last event, and is told when that is not held any more', async () => {
+  const { follow, ask, clock } = await open()
+  const events = await follow()
+  const [first] = await events.until('running')
+  await ask()
+  const seen = await events.until('finished')
+  await events.cancel()
+  await ask() // while nobody reads
+  for (const again of [await follow('', { 'last-event-id': first?.id ?? '' }), await follow(`?after=${first?.id}`)]) {
+    const missed = await again.until('finished')
+    assert.equal(missed.slice(0, seen.length), seen)
+    assert.equal(typesOf((await again.until('finished')).slice(-2)), ['first-word', 'finished'])
+    await again.cancel()
+  }
+  const elsewhere = await follow('?after=00000000-7')
+  assert.equal(typesOf(await elsewhere.until('running')), ['lost', 'running'])
+  await elsewhere.cancel()
+  await clock.advance(60_000)
+  const late = await follow(`?after=${first?.id}`)
+  assert.equal(typesOf(await late.until('running')), ['lost', 'running'])
+  await late.cancel()
+})
+
+test('a reader that is too slow is told how many events it has lost, and what runs now', async () => {
+  const { follow, chat } = await open()
+  const slow = await follow('?types=finished,lost,running')
+  await slow.until('running')
+  for (let times = 0; times < 2_600; times++) await chat({ model: 'nobody/x' })
+  const [...seen] = await slow.until('running')
+  const lost = seen.find(({ type }) => type === 'lost')?.data.events
+  assert.ok(lost >= 5_000, `${lost}`)
+  await slow.cancel()
+})
+
+test('a change of records is told of by its collection and the id, and one by another instance too', async () => {
+  const clock = fakeClock()
+  const inner = memoryStorage({ clock })
+  const listeners: Array<(key: string) => void> = []
+  const storage: Storage = {
+    ...inner,
+    watch(onChange) {
+      listeners.push(onChange)
+      return () => {}
+    },
+  }
+  const { follow, api } = await open({ storage, clock })
+  const events = await follow('?types=changed')
+  assert.is(await events.next({ comments: true }), ': live')
+  const key = await api.keys.create({ name: 'k' })
+  await api.keys.update(key.id, { isActive: false })
+  await api.settings.update({ requireApiKey: false })
+  await api.health.reset()
+  await api.keys.list()
+  for (const listener of listeners) listener('combos/fast')
+  for (const data of [
+    { collection: 'keys' },
+    { collection: 'keys', id: key.id },
+    { collection: 'settings' },
+    { collection: 'health' },
+    { collection: 'combos' },
+  ]) {
+    const event = await events.next()
+    assert.equal(typeof event === 'object' && event.data, data)
+  }
+  assert.not.ok(JSON.stringify(key.id).includes(key.key))
+  await events.cancel()
+})
+
+test('a target that cools, is tried again and is healthy again is told of', async () => {
+  let isIll = true
+  const { follow, chat, clock } = await open({
+    fetch: fakeUpstream(() => (isIll ? json({ error: { message: 'slow down' } }, 429) : json(chatAnswer()))),
+    connections: ['one'],
+    combos: {},
+  })
+  const events = await follow('?types=health')
+  await events.next({ comments: true })
+  await chat({ model: 'one/m' })
+  const states: string[] = []
+  const collect = async () => {
+    const event = await events.next()
+    if (typeof event === 'object') states.push(event.data.state)
+  }
+  await collect()
+  await collect() // by time alone
+  isIll = false
+  await chat({ model: 'one/m' })
+  await collect()
+  assert.equal(states, ['cooling', 'half-open', 'ok'])
+  await events.cancel()
+  await clock.advance(1)
+})
+
+test('the stream has comments while nothing happens, and ends with the gateway', async () => {
+  const { follow, gateway } = await open()
+  const events = await follow()
+  await events.until('running')
+  assert.is(await events.next({ comments: true }), ': still here')
+  const end = events.next()
+  await gateway.close()
+  assert.is(await end, undefined)
+})
+
+for (const [query, says] of [
+  ['?after=soon', '"after" must be the id of an event'],
+  ['?types=finished,began,x', '"types" must be one or several of running'],
+  ['?types=health&types=changed', '"types" must be given once'],
+  ['?form=csv', '"form"'],
+] as const)
+  test(`the stream refuses ${query}`, async () => {
+    const { gateway } = await open()
+    const answer = await gateway.fetch(`http://gateway/api/live${query}`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    assert.is(answer.status, 400)
+    assert.ok((await answer.json()).error.includes(says))
+  })
+
+test('the stream is for those who may manage or look, and at most 100 at once', async () => {
+  const { gateway, follow } = await open()
+  assert.is((await gateway.fetch('http://gateway/api/live')).status, 401)
+  const readers = await Promise.all(Array.from({ length: 100 }, () => follow()))
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await gateway.fetch('http://gateway/api/live', { headers })
+  assert.is(answer.status, 503)
+  assert.match((await answer.json()).error, /100 others follow/)
+  await Promise.all(readers.map((reader) => reader.cancel()))
+  const again = await follow()
+  await again.cancel()
+})
