@@ -8,6 +8,7 @@ import type { Logger } from '../types.ts'
 import { openAdminToken } from './admin-token.ts'
 import { withCommands } from './commands/wording.ts'
 import { type DataAccess, openData } from './data.ts'
+import { writeHistory } from './demo/history.ts'
 import { demoCatalog, withDemoRecords } from './demo/providers.ts'
 import { withDemo } from './demo/upstream.ts'
 import { applyEnvironment } from './env-connections.ts'
@@ -47,13 +48,18 @@ export async function start(
   const warnings = (await config?.apply(data)) ?? []
   const envConnections = await applyEnvironment(options.env && !options.demo ? variables : {}, data)
   for (const warning of [...warnings, ...((await config?.warnings(data)) ?? [])]) logger.warn(warning)
-  const upstream = createNodeFetch()
+  const network = createNodeFetch()
+  const upstream = options.demo ? withDemo(network) : network
   const adminToken = await openAdminToken({ folder: options.data, given, renew: options.newToken })
   const hasDashboard = options.dashboard || isLoopback(options.host)
   const gateway = createGateway({
-    storage: options.demo ? await withDemoRecords(storage, logger) : storage,
+    storage: options.demo
+      ? await withDemoRecords(storage, logger, (own) =>
+          writeHistory({ storage: own, secret, upstream, now: Date.now() }),
+        )
+      : storage,
     catalog: options.demo ? { ...defaultCatalog, ...demoCatalog } : defaultCatalog,
-    fetch: options.demo ? withDemo(upstream) : upstream,
+    fetch: upstream,
     management: adminToken.management,
     allowedOrigins: options.allowedOrigins,
     logger,
@@ -80,7 +86,7 @@ export async function start(
 
   async function stop({ graceMs }: { graceMs: number }) {
     await Promise.all([gateway.close({ graceMs }), server.close({ graceMs: graceMs + FAREWELL_MS })])
-    upstream.close()
+    network.close()
     await storage.close?.()
   }
 

@@ -98,13 +98,36 @@ demo('signalbox --demo answers whole, and speaks to clients of every format', as
   )
 })
 
+demo('signalbox --demo has keys, a budget that is used up, and requests of some days', async ({ baseUrl, token }) => {
+  const { body } = await manage(`${baseUrl}/api/keys?values=none`, token)
+  const keys = body.keys as Array<{ id: string; name: string; error?: string; metadata?: object }>
+  assert.ok(keys.length >= 5)
+  for (const { name, error, metadata } of keys) {
+    assert.is(error, undefined)
+    assert.match(name, /^demo-/)
+    assert.equal(metadata, { demo: 'made by --demo' })
+  }
+  const trial = keys.find(({ name }) => name === 'demo-trial')
+  const { limits } = (await manage(`${baseUrl}/api/keys/${trial?.id}/limits`, token)).body as {
+    limits: Array<{ limit: number; used: number }>
+  }
+  assert.ok(limits.some(({ limit, used }) => used > 0.85 * limit))
+  const from = new Date(Date.now() - 7 * 86_400_000).toISOString()
+  const { rows } = (await manage(`${baseUrl}/api/usage?by=day&from=${from}`, token)).body as { rows: unknown[] }
+  assert.ok(rows.length >= 5)
+  const over = (await manage(`${baseUrl}/api/usage/requests?status=402`, token)).body
+  assert.ok((over.requests as unknown[]).length > 0)
+  const failed = (await manage(`${baseUrl}/api/usage/requests?end=failed`, token)).body
+  assert.ok((failed.requests as unknown[]).length > 0)
+})
+
 demo('signalbox --demo lists its combos and says what else it has', async ({ baseUrl }) => {
   const { data } = (await (await fetch(`${baseUrl}/v1/models`)).json()) as { data: Array<{ id: string }> }
   const ids = data.map(({ id }) => id)
   for (const id of ['demo', 'demo-messages', 'demo/broken', 'demo/storyteller']) assert.ok(ids.includes(id), id)
   const unknown = await chat(baseUrl, 'demo/other')
   assert.is(unknown.status, 404)
-  assert.match(await unknown.text(), /has the models \\"broken\\", \\"storyteller\\" and \\"embedder\\"/)
+  assert.match(await unknown.text(), /has the models \\"broken\\", \\"flaky\\", \\"storyteller\\" and \\"embedder\\"/)
 })
 
 demo(
@@ -114,7 +137,13 @@ demo(
     await manage(`${api}/connections`, token, { body: { provider: 'openai', apiKey: 'sk-0123456789' } })
     await manage(`${api}/combos`, token, { body: { name: 'mine', models: ['demo/storyteller'] } })
     assert.is((await manage(`${api}/combos`, token, { body: { name: 'demo', models: ['openai/x'] } })).status, 400)
-    assert.equal(await names(`${api}/combos`, token, 'combos'), ['demo', 'demo-messages', 'demo-search', 'mine'])
+    assert.equal(await names(`${api}/combos`, token, 'combos'), [
+      'demo',
+      'demo-messages',
+      'demo-flaky',
+      'demo-search',
+      'mine',
+    ])
     await command?.stop()
     for (const name of await readdir(data)) {
       assert.not.match(await readFile(join(data, name), 'latin1'), /demo\.invalid|demo\/broken|demo-messages/, name)

@@ -4,6 +4,7 @@ import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { attackersWriteText } from './browser/dashboard/attacks.ts'
 import { keysAreFound } from './browser/dashboard/keys.ts'
 import { everybodyCanUseIt } from './browser/dashboard/looks.ts'
+import { looksAsItDid } from './browser/dashboard/pictures.ts'
 import { worksAnywhere } from './browser/dashboard/places.ts'
 import { modelsAreAsked } from './browser/dashboard/playground.ts'
 import { operatorWorks } from './browser/dashboard/tasks.ts'
@@ -23,3 +24,4 @@ keysAreFound(test)
 everybodyCanUseIt(test)
 attackersWriteText(test)
 worksAnywhere(test)
+looksAsItDid(test)

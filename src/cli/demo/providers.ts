@@ -1,12 +1,14 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts'
 import { createGateway } from '../../gateway.ts'
+import { SETTINGS, VAULT } from '../../store/collections.ts'
 import type { Catalog, Logger, Storage } from '../../types.ts'
 
 /** The address of the demo's providers. RFC 2606 reserves `.invalid`, so that no request to it ever leaves the machine. */
 export const DEMO_BASE_URL = 'http://demo.invalid/v1'
 
-/** The demo's models: one that always fails, one that chats, and one that embeds. */
+/** The demo's models: one that always fails, one that fails now and then, one that chats, and one that embeds. */
 export const BROKEN = 'broken'
+export const FLAKY = 'flaky'
 export const STORYTELLER = 'storyteller'
 export const EMBEDDER = 'embedder'
 
@@ -16,6 +18,8 @@ export const BROKEN_SEARCH = 'broken-search'
 /** The demo's combos, named as its providers are: one for each format that clients speak. */
 export const DEMO = 'demo'
 export const DEMO_MESSAGES = 'demo-messages'
+/** Its combo that first tries what fails now and then. */
+export const DEMO_FLAKY = 'demo-flaky'
 /** Its combo of searches. */
 const DEMO_SEARCH = 'demo-search'
 
@@ -28,15 +32,28 @@ export const demoCatalog: Catalog = {
     name: 'Demo',
     format: 'openai-chat',
     serviceKinds: ['llm', 'embedding', 'webSearch'],
-    models: [...shared.models, { id: EMBEDDER, type: 'embedding' }],
+    models: [...shared.models, { id: FLAKY }, { id: EMBEDDER, type: 'embedding' }],
     searchConfig: { baseUrl: DEMO_BASE_URL, price: { search: 0 } },
   },
   [DEMO_MESSAGES]: { ...shared, name: 'Demo for Anthropic clients', format: 'anthropic-messages' },
 }
 
+/** In US dollars by the million tokens, so that budgets have something to count. */
+const PRICES = {
+  [STORYTELLER]: { input: 2, output: 8 },
+  [FLAKY]: { input: 1, output: 4 },
+  [BROKEN]: { input: 1, output: 4 },
+}
+
 /** The user's data with the demo's connections and combos laid over it, in memory: none of them is ever written. */
-export async function withDemoRecords(base: Storage, logger: Logger): Promise<Storage> {
+export async function withDemoRecords(
+  base: Storage,
+  logger: Logger,
+  writeHistory: (storage: Storage) => Promise<void>,
+): Promise<Storage> {
   const demo = await demoRecords()
+  // Keys are sealed with the user's secret, so that the gateway can open them; all that is written of them is the demo's.
+  await writeHistory(layeredStorage(demo, base, { isOfTop: (key) => key !== VAULT && key !== SETTINGS }))
   for (const { key } of await demo.list('combos/')) {
     if (await base.get(key))
       logger.warn(
@@ -51,9 +68,10 @@ async function demoRecords(): Promise<Storage> {
   const storage = memoryStorage()
   const gateway = createGateway({ storage, catalog: demoCatalog, logger: false })
   for (const name of Object.keys(demoCatalog)) {
-    await gateway.api.connections.create({ provider: name })
+    await gateway.api.connections.create({ provider: name, prices: PRICES })
     await gateway.api.combos.create({ name, models: [`${name}/${BROKEN}`, `${name}/${STORYTELLER}`] })
   }
+  await gateway.api.combos.create({ name: DEMO_FLAKY, models: [`${DEMO}/${FLAKY}`, `${DEMO}/${STORYTELLER}`] })
   const searches = [`${DEMO}/${BROKEN_SEARCH}`, `${DEMO}/search`]
   await gateway.api.combos.create({ name: DEMO_SEARCH, kind: 'webSearch', models: searches })
   await gateway.close()

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { UpstreamFetch } from '../../lib/exchange.ts'
 import { startCall } from '../../lib/fetch-call.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { BROKEN, BROKEN_SEARCH, DEMO_BASE_URL, EMBEDDER, STORYTELLER } from './providers.ts'
+import { BROKEN, BROKEN_SEARCH, DEMO_BASE_URL, EMBEDDER, FLAKY, STORYTELLER } from './providers.ts'
 
 /** Makes a `fetch` that responds to calls to the demo's address in this process, as a provider would, and passes all other calls to `upstream`. */
 export function withDemo(upstream: UpstreamFetch): UpstreamFetch {
@@ -17,20 +17,26 @@ export function withDemo(upstream: UpstreamFetch): UpstreamFetch {
 
 async function answer(url: string, init: RequestInit = {}): Promise<Response> {
   const path = new URL(url).pathname.slice(new URL(DEMO_BASE_URL).pathname.length)
-  if (path === '/models') return Response.json({ object: 'list', data: [BROKEN, STORYTELLER, EMBEDDER].map(modelOf) })
+  if (path === '/models')
+    return Response.json({ object: 'list', data: [BROKEN, FLAKY, STORYTELLER, EMBEDDER].map(modelOf) })
   const isMessages = path.startsWith('/messages')
   const body = bodyOf(init)
   if (path === '/search' && body.model === 'search') return searchAnswer(body)
   if (path === '/embeddings' && body.model === EMBEDDER) return embeddingAnswer(body)
   if (body.model === BROKEN || body.model === BROKEN_SEARCH)
     return failure(503, 'The demo is built so: its first target always fails.', isMessages)
-  if (body.model !== STORYTELLER)
-    return failure(404, 'The demo has the models "broken", "storyteller" and "embedder".', isMessages)
+  if (body.model === FLAKY && ++asked % 5 === 0)
+    return failure(503, 'The demo is built so: this target fails each fifth time.', isMessages)
+  if (body.model !== STORYTELLER && body.model !== FLAKY)
+    return failure(404, 'The demo has the models "broken", "flaky", "storyteller" and "embedder".', isMessages)
   if (path === '/chat/completions') return chatAnswer(body, init.signal ?? undefined)
   if (path === '/messages') return messagesAnswer(body, init.signal ?? undefined)
   if (path === '/messages/count_tokens') return countTokens(body)
   return failure(404, 'The demo only chats and embeds.', isMessages)
 }
+
+/** How often the target has been asked that fails now and then. */
+let asked = 0
 
 function bodyOf({ body }: RequestInit): JsonObject {
   const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body)

@@ -7,6 +7,8 @@ export interface VisitOptions {
   /** The path of the dashboard. */
   path?: string
   token?: string
+  /** The time that the page takes it to be, epoch ms; default: the real one. */
+  now?: number
 }
 
 /** A page of a browser on a dashboard, and what went wrong in it: errors, violations of its policy, requests to other origins, dialogs. */
@@ -18,9 +20,10 @@ export interface Visit {
 
 /** Opens the dashboard of a gateway by the address that the command prints. */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
-  const { width = 1280, scheme = 'light', path = '/admin/', token = TOKEN } = options
+  const { width = 1280, scheme = 'light', path = '/admin/', token = TOKEN, now } = options
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, locale: 'en-GB' })
   const page = await context.newPage()
+  if (now !== undefined) await page.clock.setFixedTime(now)
   page.setDefaultTimeout(20_000)
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(`error: ${message}`))

@@ -1,0 +1,129 @@
+import { createGateway } from '../../gateway.ts'
+import type { UpstreamFetch } from '../../lib/exchange.ts'
+import type { Clock, Storage } from '../../types.ts'
+import { BROKEN, DEMO, DEMO_FLAKY, demoCatalog, FLAKY, STORYTELLER } from './providers.ts'
+
+const HOUR_MS = 60 * 60 * 1_000
+const DAYS = 5
+/** Of a day, by its hours in UTC. */
+const REQUESTS_BY_HOUR = [1, 0, 0, 0, 0, 1, 1, 2, 4, 5, 6, 5, 3, 4, 6, 5, 4, 3, 2, 2, 1, 2, 1, 1]
+const WHOLE = { messages: [{ role: 'user', content: 'Tell me of a signal box, and of the trains that pass it.' }] }
+
+/**
+ * Groups, keys, an alias and a week of requests, so that each view of the dashboard has something to show. They come about as all others do: by
+ * requests to a gateway, whose clock begins some days ago. The same time gives the same requests. `storage`: what they are written to.
+ */
+export async function writeHistory({
+  storage,
+  secret,
+  upstream,
+  now,
+}: {
+  storage: Storage
+  secret: string | undefined
+  upstream: UpstreamFetch
+  /** Epoch ms. */
+  now: number
+}): Promise<void> {
+  const random = randomFrom(7)
+  const clock = new PastClock(now - DAYS * 24 * HOUR_MS)
+  const fetch: UpstreamFetch = (input, init) => {
+    clock.pass(150 + 900 * random() ** 3)
+    return upstream(input, init)
+  }
+  const gateway = createGateway({
+    storage,
+    fetch,
+    clock,
+    catalog: demoCatalog,
+    logger: false,
+    ...(secret !== undefined && { secret }),
+  })
+  const { api } = gateway
+  const metadata = { demo: 'made by --demo' }
+  const product = await api.groups.create({ name: 'demo-product', limits: { usd: { month: 20 } }, metadata })
+  const research = await api.groups.create({ name: 'demo-research', limits: { requests: { day: 2_000 } }, metadata })
+  const site = await api.keys.create({ name: 'demo-website', group: product.id, metadata })
+  const app = await api.keys.create({
+    name: 'demo-app',
+    group: product.id,
+    limits: { usd: { month: 5 }, requests: { minute: 60 } },
+    metadata,
+  })
+  const nightly = await api.keys.create({ name: 'demo-nightly', group: research.id, models: ['demo*'], metadata })
+  const trial = await api.keys.create({ name: 'demo-trial', limits: { usd: { total: 0.006 } }, metadata }) // is soon used up
+  const former = await api.keys.create({ name: 'demo-former', metadata })
+  await api.keys.update(former.id, { isActive: false })
+  await api.aliases.set({ alias: 'demo-quick', model: `${DEMO}/${STORYTELLER}` })
+
+  const askers = [
+    { key: site.key, users: ['ada', 'grace', 'alan'], models: [DEMO, DEMO_FLAKY, 'demo-quick'], share: 42 },
+    { key: app.key, users: ['edsger', 'barbara'], models: [DEMO_FLAKY, 'demo-quick'], share: 32 },
+    { key: nightly.key, users: [], models: [`${DEMO}/${FLAKY}`, DEMO], share: 16 },
+    { key: trial.key, users: ['guest'], models: ['demo-quick'], share: 9 },
+    { key: former.key, users: [], models: [`${DEMO}/${BROKEN}`], share: 1 },
+  ]
+  const chosen = <T>(all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)]
+  const lot = askers.flatMap((asker) => Array.from({ length: asker.share }, () => asker))
+
+  for (let hour = Math.ceil(clock.now() / HOUR_MS) * HOUR_MS; hour + HOUR_MS / 2 < now; hour += HOUR_MS) {
+    const count = REQUESTS_BY_HOUR[new Date(hour).getUTCHours()] ?? 0
+    for (let nth = 0; nth < count; nth++) {
+      clock.reach(hour + ((nth + random()) / count) * (HOUR_MS / 2))
+      const { key = '', users = [], models = [] } = chosen(lot) ?? {}
+      const user = chosen(users)
+      const body = { ...WHOLE, model: chosen(models), max_tokens: 50, ...(user !== undefined && { user }) }
+      const answer = await gateway.fetch(
+        new Request('http://demo.invalid/v1/chat/completions', {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+      )
+      await answer.text()
+    }
+  }
+  clock.reach(now)
+  await gateway.close()
+}
+
+/** A clock that stands until it is moved on. Nothing waits for it: its time-outs never come. */
+class PastClock implements Clock {
+  #now: number
+
+  constructor(now: number) {
+    this.#now = now
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  pass(ms: number): void {
+    this.#now += Math.round(ms)
+  }
+
+  /** Never moves back. */
+  reach(time: number): void {
+    this.#now = Math.max(this.#now, Math.round(time))
+  }
+
+  sleep(_ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((_resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+    })
+  }
+
+  setTimer(): () => void {
+    return () => {}
+  }
+}
+
+/** Numbers in [0, 1) that are the same for the same seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
