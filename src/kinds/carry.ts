@@ -245,13 +245,17 @@ function passedPart<Asked, Given extends Used, Piece>(
   const isSame = left.length === 0 && Object.keys(more).length === 0
   const sent = isSame ? text : withMembers(text, { without: left, added: more })
   const { answers, ...read } = answersTo(asked, reading)
-  const form = context.form && passedForm(context.form, { left, more, model: context.target.model })
+  const form = context.form && passedForm(context.form, { left, more, model: modelInForm(context.target) })
   return {
     request: { path: path(context.target), ...(form ? encoded(form) : { body: sent }) },
     answers: skim && !isPart ? { ...answers, skim: (answer) => skim(answer, asked) } : answers,
     ...read,
   }
 }
+
+/** The target's name of the model in a form; at Azure that of its deployment, which only in JSON is set with the address. */
+export const modelInForm = ({ cloud, connection, model }: ProviderTarget): string =>
+  (cloud === 'azure' ? connection.providerSpecificData?.deployment : undefined) ?? model
 
 /** The parts of a client's form for a target: with its name of the model, without those that are left out, and with more fields. */
 function passedForm(

@@ -17,6 +17,7 @@ const RUNS: [page: RegExp, languages: string[], test: string][] = [
     'test/docs/commands.test.ts',
   ],
   [/^src\/kinds\/WEB\.md$/, ['sh'], 'test/kinds/web/page.test.ts'],
+  [/^src\/kinds\/IMAGES\.md$/, ['sh'], 'test/kinds/image/page.test.ts'],
   [/^examples\/README\.md$/, ['js'], 'test/hosts/readme.test.ts'],
   [/^examples\/local\/README\.md$/, ['js', 'sh', 'yaml'], 'test/cli/local-recipes.test.ts'],
   [/^examples\/tools\/README\.md$/, ['json', 'sh', 'toml', 'yaml'], 'test/tools/recipes.test.ts'],

@@ -19,12 +19,13 @@ export function azureCall(
   const isOlder = apiVersion !== undefined && DATED.test(apiVersion)
   // With the older address only chats are below a deployment.
   const place = !isOlder ? '/v1' : isChat(path) ? `/deployments/${pathSegment(deployment ?? target.model)}` : ''
+  const isForm = headers['content-type']?.startsWith('multipart/') // which names its deployment already
   const query = apiVersion ? `?api-version=${encodeURIComponent(apiVersion)}` : ''
   return callBelow(`${address(data)}/openai`, {
     path: place + path,
     query,
     headers,
-    ...(body !== undefined && { body: deployment ? withModel(body, deployment) : body }),
+    ...(body !== undefined && { body: deployment && !isForm ? withModel(body, deployment) : body }),
   })
 }
 

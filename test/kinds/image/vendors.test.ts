@@ -1,3 +1,6 @@
+import { defaultCatalog } from '../../../src/providers/catalog.ts'
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
 import { bytesOf, dataUrl, png } from './pictures.ts'
 import { fieldsOf, imageVendors, openImages, type VendorName, vendorNames } from './vendors.ts'
@@ -113,4 +116,29 @@ test('a mask is never left out', async () => {
   assert.is(response.status, 200)
   const { image, mask } = fieldsOf(up.calls[0])
   assert.equal([image, mask], [bytesOf(png).length, bytesOf(png).length])
+})
+
+test('a form names the deployment of Azure, as JSON does', async () => {
+  const up = fakeUpstream(() => json({ data: [{ b64_json: png }] }))
+  const { gateway, post } = await openWorld({
+    fetch: up,
+    catalog: defaultCatalog,
+    connections: [{ provider: 'azure', providerSpecificData: { resource: 'res', deployment: 'mine' } }],
+  })
+  const form = new FormData()
+  form.append('prompt', 'a walk')
+  form.append('image', new File([bytesOf(png)], 'walk.png', { type: 'image/png' }))
+  form.append('model', 'azure/gpt-image-2')
+  await gateway.fetch(new Request('http://gateway/v1/images/edits', { method: 'POST', body: form }))
+  const asked = { model: 'azure/gpt-image-2', prompt: 'a walk' }
+  await post('/v1/images/edits', { ...asked, image: dataUrl(png) })
+  await post('/v1/images/generations', asked)
+  assert.equal(
+    up.calls.map((call) => [fieldsOf(call).model, fieldsOf(call).image]),
+    [
+      ['mine', bytesOf(png).length],
+      ['mine', bytesOf(png).length],
+      ['mine', undefined],
+    ],
+  )
 })

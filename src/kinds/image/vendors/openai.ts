@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { FormPart } from '../../../lib/multipart.ts'
+import { modelInForm } from '../../carry.ts'
 import type { PassedForm, VendorContext, VendorForm, VendorRequest } from '../../forms.ts'
 import { bytesOf, type ImageRequest, type Images, optionsFor, type Picture } from '../image.ts'
 import { type ImagePiece, imageEvents, saidIn, usageIn } from '../pieces.ts'
@@ -87,7 +88,7 @@ function requestFor(
   return {
     path: EDITS,
     form: [
-      ...Object.entries(body).map(([name, value]) => ({
+      ...Object.entries({ ...body, model: modelInForm(context.target) }).map(([name, value]) => ({
         name,
         value: typeof value === 'object' ? JSON.stringify(value) : String(value),
       })),

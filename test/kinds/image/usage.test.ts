@@ -1,0 +1,119 @@
+import type { UsageLimits } from '../../../src/types/limits.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { dataUrl, png } from './pictures.ts'
+import { imageVendors, openImages, type VendorName } from './vendors.ts'
+
+const test = suite('what images cost, and the limits of keys')
+
+/** The usage of an answer in OpenAI's names, and what is kept of the request. */
+async function spentAt(name: VendorName, body: object = {}) {
+  const { ask, api } = await openImages({ usage: true })
+  const response = await ask(imageVendors[name].model, { ...body })
+  const { usage } = (await response.json()) as { usage?: object }
+  const { requests } = await api.usage.requests({})
+  const [{ units, tokens, costUsd, costSource } = assert.unreachable() as never] = requests
+  return { usage, units, tokens: [tokens.input, tokens.output], costUsd, costSource }
+}
+
+test('tokens are charged for where the model has a price of them', async () => {
+  const openai = await spentAt('openai')
+  assert.equal(openai.tokens, [10, 1_000])
+  assert.equal([openai.units, openai.costUsd, openai.costSource], [{ image: 1 }, 0.03005, 'counted'])
+  const google = await spentAt('google')
+  assert.equal([google.tokens, google.units, google.costUsd], [[8, 1_120], { image: 1 }, 0.067204])
+  assert.equal(google.usage, {
+    input_tokens: 8,
+    output_tokens: 1_120,
+    output_tokens_details: { text_tokens: 0, image_tokens: 1_120 },
+    total_tokens: 1_128,
+  })
+})
+
+test('several calls for one request are added up', async () => {
+  const { tokens, units, usage } = await spentAt('google', { n: 3 })
+  assert.equal([tokens, units], [[24, 3_360], { image: 3 }])
+  assert.is((usage as { total_tokens: number }).total_tokens, 3_384)
+})
+
+test('what a vendor reports is what it costs', async () => {
+  assert.equal([(await spentAt('openrouter')).costUsd, (await spentAt('xai')).costUsd], [0.04, 0.02])
+  const { units, costSource } = await spentAt('openrouter', { n: 2 })
+  assert.equal([units, costSource], [{ image: 2 }, 'reported'])
+})
+
+test('a model without a price has no cost, and not the cost 0', async () => {
+  const { costUsd, units } = await spentAt('together')
+  assert.equal([costUsd, units], [undefined, { image: 1 }])
+})
+
+test('the owner of a connection sets the price of an image', async () => {
+  const { api, ask } = await openImages({ usage: true })
+  const { connections } = await api.connections.list()
+  const connection = connections.find(({ provider }) => provider === 'together')
+  const model = imageVendors.together.model.replace('together/', '')
+  await api.connections.update(connection?.id ?? '', { prices: { [model]: { image: 0.05 } } })
+  const response = await ask(imageVendors.together.model, { n: 2 })
+  assert.is(response.headers.get('x-signalbox-cost'), '0.1')
+})
+
+async function limited(limits: UsageLimits) {
+  const world = await openImages()
+  const { key } = await world.api.keys.create({ name: 'alice', limits })
+  const headers = { authorization: `Bearer ${key}` }
+  return {
+    ...world,
+    ask: (model: string, body = {}, path: 'edits' | 'generations' = 'generations') =>
+      world.ask(model, body, { path, headers }),
+  }
+}
+
+test('the worst case of tokens is reserved, and what is left is free after the answer', async () => {
+  const { ask, up } = await limited({ usd: { total: 0.5 } })
+  for (let times = 0; times < 3; times++) assert.is((await ask('openai/gpt-image-2')).status, 200)
+  assert.is((await ask('openai/gpt-image-2', { n: 2 })).status, 402)
+  assert.is((await ask('openai/gpt-image-2', { size: '3840x2160' })).status, 402)
+  assert.is(up.calls.length, 3)
+})
+
+test('the price of each image is reserved for as many as are wanted', async () => {
+  const { ask, up } = await limited({ usd: { total: 0.1 } })
+  assert.is((await ask('bfl/flux-kontext-pro', { n: 3 })).status, 402)
+  assert.is(up.calls.length, 0)
+  await ask('bfl/flux-kontext-pro', { n: 2 })
+  assert.is(up.calls.length > 0, true)
+})
+
+test('a picture that is sent counts as well, and a model without a price is refused', async () => {
+  const { ask, up } = await limited({ usd: { total: 0.4 } })
+  assert.is((await ask('openai/gpt-image-2', { image: Array(4).fill(dataUrl(png)) }, 'edits')).status, 402)
+  assert.is((await ask(imageVendors.together.model)).status, 402)
+  assert.is(up.calls.length, 0)
+})
+
+test('a key that may not use images is refused', async () => {
+  const { api, ask, up } = await openImages()
+  const { key } = await api.keys.create({ name: 'bob', kinds: ['llm'] })
+  const response = await ask('openai/gpt-image-2', {}, { headers: { authorization: `Bearer ${key}` } })
+  assert.equal([response.status, up.calls.length], [403, 0])
+})
+
+test('models of images are listed by their kind, and no others are asked for images', async () => {
+  const { ask, gateway, up } = await openImages()
+  const listed = await gateway.fetch(new Request('http://gateway/v1/models/image'))
+  const { data } = (await listed.json()) as { data: Array<{ id: string }> }
+  const ids = data.map(({ id }) => id)
+  for (const one of ['openai/gpt-image-2', 'bfl/flux-2-pro', imageVendors.xai.model])
+    assert.ok(ids.includes(one), `${one} among ${ids}`)
+  const chat = await ask('openai/gpt-5.1', {})
+  assert.is(chat.status, 400)
+  assert.match(await chat.text(), /POST \/v1\/chat\/completions|chat/)
+  const image = await gateway.fetch(
+    new Request('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      body: JSON.stringify({ model: 'openai/gpt-image-2', messages: [{ role: 'user', content: 'Hi' }] }),
+    }),
+  )
+  assert.is(image.status, 400)
+  assert.match(await image.text(), /POST \/v1\/images\/generations/)
+  assert.is(up.calls.length, 0)
+})
