@@ -113,7 +113,9 @@ function codecPart(
   { address, context }: { address: FormAddress; context: CodecContext },
 ): CodecPart {
   const { path, query = {}, method, headers: own, body, service } = request
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((one) => [name, String(one)]),
+  )
   const asked = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
   return {
     answers,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { Kind } from '../types.ts'
+import type { Kind, ProviderFormat } from '../types.ts'
 import { type FailureClass, isEndpointMissing, lacksCompaction } from './errors/kinds.ts'
 import { estimateTokens } from './estimate-tokens.ts'
 import type { ErrorReader, Format } from './format.ts'
@@ -17,6 +17,8 @@ export interface Operation {
   readonly kind: Kind
   /** Other kinds that are served by it as well. */
   readonly alsoServes?: readonly Kind[]
+  /** Models for chat that serve it as well. */
+  isServedBy?(target: { format: ProviderFormat; model: string }): boolean
   /** Does such a failure end the request, so that no other target is tried? */
   endsAt(failure: { class: FailureClass; status?: number }): boolean
   /** Is it charged for once a provider has begun, so that another target is asked only after failures that have cost nothing? */

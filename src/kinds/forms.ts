@@ -184,8 +184,8 @@ export interface VendorContext {
 export interface VendorRequest {
   /** Below the base URL. */
   path: string
-  /** Members without a value are left out. */
-  query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** Members without a value are left out, and lists are repeated. */
+  query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
   /** Default `POST`. */
   method?: 'GET'
   /** In lower case. */

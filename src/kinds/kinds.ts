@@ -4,8 +4,10 @@ import type { Kind } from '../types.ts'
 import { embeddingEndpoints } from './embedding/endpoints.ts'
 import { imageEndpoints } from './image/endpoints.ts'
 import { moderationEndpoints } from './moderation/endpoints.ts'
+import { ocrEndpoints } from './ocr/endpoints.ts'
 import { rerankEndpoints } from './rerank/endpoints.ts'
 import { speechEndpoints } from './speech/endpoints.ts'
+import { transcriptionEndpoints } from './transcription/endpoints.ts'
 import { webFetchEndpoints } from './web-fetch/endpoints.ts'
 import { webSearchEndpoints } from './web-search/endpoints.ts'
 
@@ -19,6 +21,8 @@ export const endpoints: readonly Endpoint[] = [
   ...webSearchEndpoints,
   ...webFetchEndpoints,
   ...speechEndpoints,
+  ...transcriptionEndpoints,
+  ...ocrEndpoints,
 ]
 
 /** The endpoint that models of a kind are asked at; `undefined` for a kind that is not served. */

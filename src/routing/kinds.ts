@@ -81,6 +81,7 @@ export async function requireKind(
 ): Promise<void> {
   const kind = kindInCatalog(target, table.catalog) ?? (await kindOfTarget(target, table))
   if (kind === undefined || !isOfAnother(endpoint, kind) || chatsToo(endpoint, kind, target)) return
+  if (kind === 'llm' && endpoint.operation.isServedBy?.(target)) return
   throw gatewayError('INVALID_REQUEST', {
     message: `"${targetName(target)}" is a model for ${PURPOSES[kind]}, ${servedAt(kind)}, and not at POST ${endpoint.path}.`,
     data: { param: 'model' },

@@ -6,6 +6,7 @@ import { image } from './image/sample.ts'
 import { moderation } from './moderation/sample.ts'
 import { rerank } from './rerank/sample.ts'
 import { speech } from './speech/sample.ts'
+import { ocr, transcription, translation } from './transcription/sample.ts'
 import { fetch, search } from './web/samples.ts'
 
 /** What the endpoints of a kind are asked in tests that go over all endpoints, and what a provider of OpenAI's form answers. */
@@ -26,6 +27,9 @@ const samples: Readonly<Record<string, KindSample>> = {
   search,
   fetch,
   speak: speech,
+  transcribe: transcription,
+  translate: translation,
+  ocr,
 }
 
 /** The sample for an endpoint of a kind that has forms of its own; `undefined` for chat. Throws where the table has none. */

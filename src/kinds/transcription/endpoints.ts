@@ -1,0 +1,46 @@
+import type { RequestBound } from '../../formats/format.ts'
+import type { Operation } from '../../formats/operations.ts'
+import { once } from '../../lib/promises.ts'
+import { type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
+
+const shared = {
+  kind: 'stt',
+  limits: { headersTimeoutMs: 180_000 },
+  isServedBy: ({ format, model }: { format: string; model: string }) => format === 'gemini' || HEARING.test(model),
+} satisfies Partial<Operation> & Pick<Operation, 'kind'>
+
+/** Models for chat that hear. */
+const HEARING = /(?:^|\/)(?:gpt-audio|gpt-4o-(?:mini-)?audio|gemini-)|omni/
+
+/** Speech has 2 kB a second or more, and models hear up to 32 tokens a second. */
+const secondsAtMost = (size: number) => size / 2_000
+
+const bound: RequestBound = {
+  isEither: true,
+  inputTokens: (body, _, files = []) => 400 + Math.ceil(32 * secondsAtMost(sizeOf(body, files))),
+  outputTokens: (body, files = []) => 100 + Math.ceil(5 * secondsAtMost(sizeOf(body, files))),
+  units: (body, files = []) => ({ second: secondsAtMost(sizeOf(body, files)) }),
+}
+
+const sizeOf = (body: object, files: readonly { bytes: Uint8Array }[]) =>
+  files.length > 0 ? files.reduce((size, { bytes }) => size + bytes.length, 0) : JSON.stringify(body).length
+
+const endpoint = (name: string, client: string, { does, summary }: { does: string; summary: string }): KindEndpoint =>
+  kindEndpoint({
+    path: `/v1/audio/${name}`,
+    format: 'openai-chat',
+    client,
+    operation: kindOperation({ name: does, ...shared }),
+    loadForms: once(async () => (await import('./forms.ts')).transcriptionForms),
+    reads: 'form',
+    bodyLimit: 'maxAudioBytes',
+    streams: 'asked',
+    bound,
+    words: { summary, vendor: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/audio' },
+  })
+
+/** Where sound becomes text. */
+export const transcriptionEndpoints: readonly KindEndpoint[] = [
+  endpoint('transcriptions', 'openai', { does: 'transcribe', summary: 'Write down what is said' }),
+  endpoint('translations', 'openai-translation', { does: 'translate', summary: 'Write down in English what is said' }),
+]

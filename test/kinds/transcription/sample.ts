@@ -1,0 +1,22 @@
+import { wavHeader } from '../../../src/kinds/sound/wav.ts'
+import { concatBytes, toBase64 } from '../../../src/lib/bytes.ts'
+import type { KindSample } from '../samples.ts'
+
+/** A WAV file of 0.2 s. */
+export const wav = concatBytes([
+  wavHeader(24_000, 9_600),
+  Uint8Array.from({ length: 9_600 }, (_, at) => (at * 7) % 256),
+])
+
+const body = { input_audio: { data: toBase64(wav), format: 'wav' } }
+const answer = { text: 'Hi', usage: { type: 'tokens', input_tokens: 1, output_tokens: 1, total_tokens: 2 } }
+
+export const transcription: KindSample = { bodies: { openai: body }, path: '/audio/transcriptions', answer }
+export const translation: KindSample = { bodies: { 'openai-translation': body }, path: '/audio/translations', answer }
+
+/** A document of one page. */
+export const ocr: KindSample = {
+  bodies: { mistral: { document: { type: 'document_url', document_url: 'https://documents.test/a.pdf' } } },
+  path: '/ocr',
+  answer: { pages: [{ index: 0, markdown: 'Hi' }], model: 'm', usage_info: { pages_processed: 1 } },
+}

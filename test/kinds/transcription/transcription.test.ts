@@ -1,0 +1,336 @@
+import { concatBytes, encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { type FormPart, writeForm } from '../../../src/lib/multipart.ts'
+import { bodyOf, type Call, fakeUpstream, json, never, sse } from '../../pipeline/support/upstream.ts'
+import { openWorld, type WorldOptions } from '../../pipeline/support/world.ts'
+import { createRandom } from '../../support/random.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { wav } from './sample.ts'
+import { formIn, hearingCatalog, hearingVendors, SRT, TEXT, VTT } from './vendors.ts'
+
+const test = suite('transcription')
+
+const AT = '/v1/audio/transcriptions'
+const answering = (call: Call) =>
+  hearingVendors[call.provider]?.answer(call) ?? json({ error: { message: 'none' } }, 404)
+const file = { name: 'file', fileName: 'said.wav', type: 'audio/wav', bytes: wav }
+
+async function open(answer: (call: Call) => Response | Promise<Response> = answering, more: WorldOptions = {}) {
+  const up = fakeUpstream(answer)
+  const connections = Object.keys(hearingVendors)
+  const world = await openWorld({ fetch: up, catalog: hearingCatalog, connections, ...more })
+  const send = (fields: Record<string, string>, { at = AT, headers = {}, signal }: SendOptions = {}) => {
+    const { bytes, contentType } = writeForm([...partsOf(fields), file])
+    return sendBytes(bytes, { at, signal, headers: { 'content-type': contentType, ...headers } })
+  }
+  const sendBytes = (body: BodyInit | Uint8Array, { at = AT, headers = {}, signal }: SendOptions = {}) =>
+    world.gateway.fetch(
+      new Request(`http://gateway${at}`, {
+        method: 'POST',
+        headers,
+        body: body as BodyInit,
+        ...(signal && { signal }),
+        ...(body instanceof ReadableStream && { duplex: 'half' }),
+      } as RequestInit),
+    )
+  return { ...world, up, send, sendBytes }
+}
+
+interface SendOptions {
+  at?: string
+  headers?: Record<string, string>
+  signal?: AbortSignal | undefined
+}
+
+const partsOf = (fields: Record<string, string>): FormPart[] =>
+  Object.entries(fields).map(([name, value]) => ({ name, value }))
+
+type Answer = Record<string, never> & { text: string; usage: { type: string }; segments: object[]; words: object[] }
+
+const checks: Record<string, (text: string) => void> = {
+  json(text) {
+    const answer = JSON.parse(text) as Answer
+    assert.is(answer.text, TEXT)
+    assert.ok(['tokens', 'duration'].includes(answer.usage.type))
+  },
+  text: (text) => assert.is(text, `${TEXT}\n`),
+  srt: (text) => assert.is(text, SRT),
+  vtt: (text) => assert.is(text, VTT),
+  verbose_json(text) {
+    const answer = JSON.parse(text) as Answer
+    assert.is(answer.text, TEXT)
+    assert.is(answer.language, 'english')
+    assert.is(answer.duration, 0.2)
+    assert.is(answer.segments.length, 2)
+  },
+  diarized_json(text) {
+    const answer = JSON.parse(text) as { segments: { speaker: string; text: string }[] }
+    assert.equal(
+      answer.segments.map((one) => one.text),
+      ['Hello there.', 'And bye.'],
+    )
+    assert.is(new Set(answer.segments.map((one) => one.speaker)).size, 2)
+  },
+}
+
+const withoutSpeakers = new Set(['groq', 'openrouter'])
+
+for (const provider of Object.keys(hearingVendors))
+  for (const [format, check] of Object.entries(checks)) {
+    if (format === 'diarized_json' && withoutSpeakers.has(provider)) continue
+    test(`${provider} writes ${format}`, async () => {
+      const { send, told } = await open()
+      const response = await send({ response_format: format, model: `${provider}/m` })
+      const text = await response.text()
+      assert.is(response.status, 200, text)
+      check(text)
+      assert.is(
+        response.headers.get('content-type'),
+        format.includes('json') ? 'application/json' : 'text/plain; charset=utf-8',
+      )
+      assert.equal(told.errors, [])
+      const [usage] = told.usages
+      assert.ok((usage?.units?.second ?? 0) === 0.2 || (usage?.inputTokens ?? 0) > 0, JSON.stringify(usage))
+    })
+  }
+
+for (const provider of Object.keys(hearingVendors))
+  test(`${provider} streams what is said`, async () => {
+    const { send, told } = await open()
+    const response = await send({ model: `${provider}/m`, stream: 'true' })
+    assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
+    const events = (await response.text())
+      .split('\n\n')
+      .filter(Boolean)
+      .map((event) => JSON.parse(event.replace('data: ', '')) as { type: string; delta?: string; text?: string })
+    assert.is(events.map(({ delta = '' }) => delta).join(''), TEXT)
+    assert.equal([events.at(-1)?.type, events.at(-1)?.text], ['transcript.text.done', TEXT])
+    assert.equal(told.errors, [])
+  })
+
+test('words are told with their times', async () => {
+  for (const provider of ['deepgram', 'elevenlabs', 'mistral', 'groq', 'openrouter']) {
+    const { send } = await open()
+    const fields = { model: `${provider}/m`, response_format: 'verbose_json', 'timestamp_granularities[]': 'word' }
+    const answer = (await (await send(fields)).json()) as Answer
+    assert.equal(answer.words[3], { word: 'bye.', start: 0.15, end: 0.2 }, provider)
+  }
+})
+
+test('what a vendor does not take is named, and refused in strict mode', async () => {
+  const { send } = await open()
+  const fields = { model: 'deepgram/m', temperature: '0.5', prompt: 'A long story. And its end.', include: 'logprobs' }
+  const response = await send(fields)
+  assert.is(response.headers.get('x-signalbox-warning'), 'dropped:temperature, dropped:include, dropped:prompt')
+  assert.is((await send(fields, { headers: { 'x-signalbox-strict': 'true' } })).status, 400)
+})
+
+test('a prompt that is a list becomes words to listen for', async () => {
+  const { send, up } = await open()
+  await send({ model: 'deepgram/m', prompt: 'Signalbox, srvx', 'keywords[]': 'Hono', language: 'de' })
+  assert.equal(up.calls[0]?.url.searchParams.getAll('keyterm'), ['Hono', 'Signalbox', 'srvx'])
+  assert.is(up.calls[0]?.url.searchParams.get('language'), 'de')
+})
+
+test('an upload is sent anew to each target, with another boundary', async () => {
+  const boundaries: (string | null)[] = []
+  const models = ['openai/m', 'groq/m', 'elevenlabs/m']
+  const { send, told } = await open(
+    (call) => {
+      boundaries.push(call.headers.get('content-type'))
+      assert.ok(formIn(call))
+      return call.provider === 'elevenlabs' ? answering(call) : json({ error: { message: 'no' } }, 500)
+    },
+    { combos: { heard: { models, kind: 'stt' } } },
+  )
+  const response = await send({ model: 'heard' })
+  assert.is(((await response.json()) as Answer).text, TEXT)
+  assert.equal([boundaries.length, new Set(boundaries).size, told.errors.length], [3, 3, 0])
+})
+
+test('fields of a form that is passed on stay, in their order, before the file', async () => {
+  const { sendBytes, up } = await open()
+  const { bytes, contentType } = { bytes: handMade(), contentType: 'multipart/form-data; boundary=x' }
+  const response = await sendBytes(bytes, { headers: { 'content-type': contentType } })
+  assert.is(response.status, 200, await response.text())
+  const [call] = up.calls
+  assert.equal(call && formIn(call), { model: ['m'], 'include[]': ['logprobs', 'other'], language: ['en'] })
+})
+
+/** A form whose file comes first, as some clients write it. */
+const handMade = () =>
+  concatBytes([
+    encodeUtf8(
+      '--x\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\ncontent-type: audio/wav\r\n\r\n',
+    ),
+    wav,
+    ...[
+      ['include[]', 'logprobs'],
+      ['include[]', 'other'],
+      ['language', 'en'],
+      ['model', 'openai/m'],
+    ].map(([name, value]) => encodeUtf8(`\r\n--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}`)),
+    encodeUtf8('\r\n--x--\r\n'),
+  ])
+
+test('an upload arrives alike however it is divided', async () => {
+  const { sendBytes, up } = await open()
+  const random = createRandom(35)
+  const whole = handMade()
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+  for (let times = 0; times < (process.env.CI ? 1_000 : 50); times++) {
+    const chunks: Uint8Array[] = []
+    for (let at = 0; at < whole.length; ) {
+      const size = 1 + random.below(random.below(3) === 0 ? 9 : whole.length)
+      chunks.push(whole.slice(at, at + size))
+      at += size
+    }
+    const response = await sendBytes(bodyOf(chunks), { headers })
+    assert.is(response.status, 200, `${random.seed}: ${await response.text()}`)
+    const call = up.calls.at(-1)
+    assert.equal(call && formIn(call)?.['include[]'], ['logprobs', 'other'])
+  }
+})
+
+const broken: Record<string, [body: string, type?: string]> = {
+  'a form of one type and a body of another': ['{"model":"openai/m"}'],
+  'no file': ['--x\r\ncontent-disposition: form-data; name="model"\r\n\r\nopenai/m\r\n--x--\r\n'],
+  'no model': ['--x\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\nx\r\n--x--\r\n'],
+  'a text in place of the file': [`${partText('model', 'openai/m') + partText('file', 'x')}--x--\r\n`],
+  'two models': [`${partText('model', 'openai/m') + partText('model', 'openai/n')}--x--\r\n`],
+  'an empty model': [`${partText('model', ' ')}--x--\r\n`],
+  'an empty file': [`${partText('model', 'openai/m') + partText('file"; filename="a.wav', '')}--x--\r\n`],
+  'two files': [`${partText('model', 'openai/m') + partText('file"; filename="a.wav', 'x').repeat(2)}--x--\r\n`],
+  'an unknown format': [withFile('response_format', 'xml')],
+  'two formats': [withFile('response_format', 'json').replace('--x--', `${partText('response_format', 'srt')}--x--`)],
+  'a temperature that is no number': [withFile('temperature', 'hot')],
+  'a temperature that is too high': [withFile('temperature', '2')],
+  'half a form': [withFile('language', 'en').slice(0, -20)],
+  nothing: [''],
+  'a form of fields alone': ['model=openai%2Fm', 'application/x-www-form-urlencoded'],
+  'another boundary': [withFile('language', 'en'), 'multipart/form-data; boundary=y'],
+  'no boundary': [withFile('language', 'en'), 'multipart/form-data'],
+}
+
+function partText(name: string, value: string): string {
+  return `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+}
+function withFile(name: string, value: string): string {
+  return `${partText('model', 'deepgram/m')}${partText(name, value)}${partText('file"; filename="a.wav', 'x')}--x--\r\n`
+}
+
+test('malformed uploads are refused with what is wrong, and reach nobody', async () => {
+  const { sendBytes, up, told } = await open()
+  for (const [what, [body, type = 'multipart/form-data; boundary=x']] of Object.entries(broken)) {
+    const response = await sendBytes(body, { headers: { 'content-type': type } })
+    const { error } = (await response.json()) as { error: { message: string } }
+    assert.is(response.status, 400, `${what}: ${error.message}`)
+  }
+  assert.equal([up.calls.length, told.errors.length], [0, 0])
+})
+
+test('an upload over its limit gets a 413 that names the option', async () => {
+  const { send, up } = await open(answering, { limits: { maxAudioBytes: 5_000 } })
+  const response = await send({ model: 'openai/m' })
+  assert.is(response.status, 413)
+  assert.match(await response.text(), /limits\.maxAudioBytes/)
+  assert.is(up.calls.length, 0)
+})
+
+test('a page of another site needs a preflight to send a form', async () => {
+  const { send } = await open()
+  const origin = 'https://elsewhere.test'
+  assert.is((await send({ model: 'openai/m' }, { headers: { origin } })).status, 415)
+  assert.is((await send({ model: 'openai/m' }, { headers: { origin, authorization: 'Bearer x' } })).status, 200)
+})
+
+test('sound in JSON is taken as well', async () => {
+  const { post } = await open()
+  for (const provider of Object.keys(hearingVendors)) {
+    const data = Buffer.from(wav).toString('base64')
+    const response = await post(AT, { model: `${provider}/m`, input_audio: { data, format: 'wav' } })
+    assert.is(((await response.json()) as Answer).text, TEXT, provider)
+  }
+})
+
+test('translations reach vendors that have them, and models that are told to', async () => {
+  const at = '/v1/audio/translations'
+  for (const provider of ['openai', 'groq', 'google']) {
+    const { send, up } = await open()
+    const response = await send({ model: `${provider}/m` }, { at })
+    assert.is(((await response.json()) as Answer).text, TEXT, provider)
+    const [call] = up.calls
+    assert.ok(
+      provider === 'google' ? call?.body.includes('into English') : call?.url.pathname.endsWith('/translations'),
+    )
+  }
+  const { send } = await open()
+  assert.is((await send({ model: 'deepgram/m' }, { at })).status, 400)
+})
+
+test('silence is an answer', async () => {
+  const { send } = await open(() => json({ text: '' }))
+  assert.equal((await (await send({ model: 'openai/m' })).json()) as Answer, { text: '' })
+})
+
+test('an abort ends the call of the vendor, and one in the middle of the upload calls none', async () => {
+  const { send, sendBytes, up } = await open(never)
+  const abort = new AbortController()
+  const replying = send({ model: 'openai/m' }, { signal: abort.signal })
+  while (up.calls.length === 0) await new Promise((resolve) => setTimeout(resolve))
+  abort.abort()
+  assert.equal([(await replying).status, up.open], [499, 0])
+
+  const leaving = new AbortController()
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+  const uploading = sendBytes(bodyOf([handMade().subarray(0, 500)], 'hang'), { headers, signal: leaving.signal })
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  leaving.abort()
+  assert.equal([(await uploading).status, up.calls.length], [499, 1])
+})
+
+test('events that are cut never end normally', async () => {
+  for (const provider of ['openai', 'mistral']) {
+    const whole = encodeUtf8(await streamOf(provider))
+    let answer = whole
+    const { send, clock, told } = await open(() => sse([new TextDecoder().decode(answer)]))
+    for (let cut = 1; cut < whole.length - 2; cut += process.env.CI ? 1 : 9) {
+      answer = whole.subarray(0, cut)
+      await clock.advance(600_000)
+      const response = await send({ model: `${provider}/m`, stream: 'true' })
+      const text = await response.text()
+      assert.ok(response.status !== 200 || text.includes('"error"'), `${provider} cut at ${cut}: ${text}`)
+    }
+    assert.equal(told.errors, [])
+  }
+})
+
+async function streamOf(provider: string): Promise<string> {
+  let text = ''
+  const { send } = await open(async (call) => {
+    const response = answering(call)
+    text = await response.clone().text()
+    return response
+  })
+  await (await send({ model: `${provider}/m`, stream: 'true' })).text()
+  return text
+}
+
+test('a model for chat that hears is told to write down, others are refused', async () => {
+  const catalog = {
+    ...hearingCatalog,
+    openai: {
+      ...hearingCatalog.openai,
+      models: [{ id: 'gpt-audio-2' }, { id: 'gpt-5' }, { id: 'm', type: 'stt' as const }],
+    },
+  }
+  const heard = json({
+    choices: [{ message: { role: 'assistant', content: TEXT } }],
+    usage: { prompt_tokens: 3, completion_tokens: 2 },
+  })
+  const { send, up } = await open(() => heard.clone(), { catalog })
+  assert.is(((await (await send({ model: 'openai/gpt-audio-2' })).json()) as Answer).text, TEXT)
+  const [content] = JSON.parse(up.calls[0]?.body ?? '').messages[0].content
+  assert.equal([content.type, content.input_audio.format], ['input_audio', 'wav'])
+  const refused = await send({ model: 'openai/gpt-5' })
+  assert.is(refused.status, 400)
+})
