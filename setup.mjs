@@ -4,6 +4,8 @@
  *   node setup.mjs test [--all] [--isolate] [part of a path ...]
  *   node setup.mjs build | check
  *   node setup.mjs bench [--rounds N] [--seconds N]
+ *   node setup.mjs release --check [--tag v0.2.0] [--out folder] [--only part]
+ *   node setup.mjs pack
  * What is up to date is left alone. The folders that test/heavy.json lists have packages of their own, which only `test --all` installs.
  */
 import { spawn } from 'node:child_process'
@@ -26,6 +28,7 @@ const options = [
   'new-token',
   'log',
   'dashboard',
+  'metrics',
   'port',
   'host',
   'allowed-host',
@@ -39,7 +42,7 @@ const options = [
 const npmName = (option) => `npm_config_${option.replace(/^no-/, '').replace('-', '_')}`
 const isTaken = (option) =>
   option.startsWith('no-') ? process.env[npmName(option)] === '' : process.env[npmName(option)] !== undefined
-const tasks = { start, test, build: () => build('full'), check, bench }
+const tasks = { start, test, build: () => build('full'), check, bench, release, pack }
 
 const [major, minor, patch] = process.versions.node.split('.').map(parseFloat)
 if (major * 1e6 + minor * 1e3 + patch < 20018001)
@@ -69,6 +72,20 @@ async function test(args) {
   if (args.includes('--all')) for (const folder of heavyFolders(args)) await install(folder, { isHeavy: true })
   await build('full')
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
+}
+
+/** Checks the package as its users get it. */
+async function release(args) {
+  await install(root)
+  await install(runtimes)
+  await build('full')
+  process.exitCode = (await run(node, ['test/release/check.ts', ...args])).code
+}
+
+/** Makes what the package has beside the files of the repository. */
+async function pack() {
+  await build('full')
+  if ((await run(node, ['llms.mjs'])).code !== 0) throw new Error('llms.txt could not be made')
 }
 
 /** npm takes an option for itself that no -- stands before. */

@@ -18,7 +18,7 @@ test.after(({ folder }) => rm(folder, { recursive: true }))
 
 test('the setup lists its commands in one line', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
-  assert.is(stderr, 'setup: say what to do: start, test, build, check, bench\n')
+  assert.is(stderr, 'setup: say what to do: start, test, build, check, bench, release, pack\n')
   assert.is(code, 1)
 })
 
@@ -38,6 +38,7 @@ for (const [name, value, option] of [
   ['new_token', 'true', '--new-token'],
   ['log', 'true', '--log'],
   ['dashboard', 'true', '--dashboard'],
+  ['metrics', 'true', '--metrics'],
   ['port', '5000', '--port=5000'],
   ['data', './d', '--data=./d'],
   ['config', './c.yaml', '--config=./c.yaml'],

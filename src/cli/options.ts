@@ -19,6 +19,8 @@ export interface CliOptions {
   log: false | 'text' | 'json'
   /** Is the dashboard served to other machines too? */
   dashboard: boolean
+  /** Are metrics served for Prometheus? */
+  metrics: boolean
   /** The file whose records are written at each start. */
   config: string | undefined
   /** May a gateway that demands no client key be reached from other machines? */
@@ -42,6 +44,7 @@ const known = {
   'new-token': { type: 'boolean' },
   log: { type: 'boolean', words: ['json'] },
   dashboard: { type: 'boolean' },
+  metrics: { type: 'boolean' },
   config: { type: 'string', example: 'signalbox.yaml' },
   open: { type: 'boolean' },
   'no-env': { type: 'boolean' },
@@ -62,6 +65,7 @@ export function parseOptions(args: readonly string[]): CliOptions {
     newToken: given.has('new-token'),
     log: given.has('log') && (given.get('log')?.at(-1) === 'json' ? 'json' : 'text'),
     dashboard: given.has('dashboard'),
+    metrics: given.has('metrics'),
     config: given.get('config')?.at(-1),
     open: given.has('open'),
     env: !given.has('no-env'),
@@ -199,6 +203,8 @@ cloud, import. Each has --help. "signalbox models" lists what clients can ask fo
                      it as JSON, and everything else on standard error
   --dashboard        Serves the dashboard, at /admin/, to other machines too. It is served on a loopback address
                      without this; who looks needs the admin token.
+  --metrics          Serves metrics for Prometheus at /metrics, to who sends SIGNALBOX_METRICS_TOKEN or, where
+                     that is not set, the admin token
   -h, --help         Prints this
   -v, --version      Prints the version
 
@@ -206,6 +212,7 @@ Environment:
   SIGNALBOX_ADMIN_TOKEN   The admin token, 32 characters or more, in place of the one made on the first start
   SIGNALBOX_SECRET        Seals the credentials in the data folder, in place of the secret kept beside them;
                           32 characters or more
+  SIGNALBOX_METRICS_TOKEN What a scrape of --metrics sends as its bearer token, 32 characters or more
   OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY and others
                           Connect these providers for as long as they are set, unless --demo or --no-env is given
 

@@ -3,6 +3,7 @@ import { createNodeFetch, serveNode } from '../../adapters/mount/node.ts'
 import { isGatewayError } from '../errors.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
 import { jsonLog } from '../observe/log.ts'
+import type { GatewayObserver } from '../pipeline/observing.ts'
 import { defaultCatalog } from '../providers/catalog.ts'
 import type { Logger } from '../types.ts'
 import { openAdminToken } from './admin-token.ts'
@@ -52,6 +53,7 @@ export async function start(
   const upstream = options.demo ? withDemo(network) : network
   const adminToken = await openAdminToken({ folder: options.data, given, renew: options.newToken })
   const hasDashboard = options.dashboard || isLoopback(options.host)
+  const metrics = options.metrics ? [await openMetrics(variables)] : []
   const gateway = createGateway({
     storage: options.demo
       ? await withDemoRecords(storage, logger, (own) =>
@@ -65,7 +67,7 @@ export async function start(
     logger,
     ...(secret === undefined ? {} : { secret }),
     ...(options.log === 'text' && { hooks: requestLog(terminal.out) }),
-    ...(options.log === 'json' && { observe: [jsonLog(terminal.out)] }),
+    observe: [...(options.log === 'json' ? [jsonLog(terminal.out)] : []), ...metrics],
     ...(hasDashboard && { dashboard: (await import('../dashboard/dashboard.ts')).dashboard() }),
   })
   const { requireApiKey, isInUse } = await readEverything(gateway, logger)
@@ -127,6 +129,18 @@ async function readConfig({ config: path }: CliOptions, variables: Variables) {
   return {
     apply: (data: DataAccess) => applyConfig(config, data),
     warnings: (data: DataAccess) => configWarnings(config, data),
+  }
+}
+
+/** What serves the metrics. Throws a problem for a token that cannot guard them. */
+async function openMetrics({ SIGNALBOX_METRICS_TOKEN: token }: Variables): Promise<GatewayObserver> {
+  const { prometheus } = await import('../observe/prometheus.ts')
+  try {
+    return prometheus(token === undefined ? {} : { token })
+  } catch (cause) {
+    throw problem('SIGNALBOX_METRICS_TOKEN must be 32 characters or more of plain ASCII without blanks, or unset.', {
+      cause,
+    })
   }
 }
 

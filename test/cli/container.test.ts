@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { parse } from 'yaml'
+import { readConfigFile } from '../../src/cli/config-file.ts'
+import { parseOptions } from '../../src/cli/options.ts'
+import { root } from '../dist/built.ts'
+import { assert, suite } from '../support/suite.ts'
+import { cleanUp, signalbox, temporaryFolder } from './command.ts'
+
+const folder = join(root, 'examples/container')
+const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+const dockerfile = read('Dockerfile').replaceAll('\\\n', ' ')
+/** The arguments of the last such instruction. */
+const instruction = (name: string) => [...dockerfile.matchAll(new RegExp(`^${name} (.+)$`, 'gm'))].at(-1)?.[1] ?? ''
+const listOf = (text: string): string[] => JSON.parse(text.slice(text.indexOf('[')))
+
+const test = suite('the container')
+test.after(cleanUp)
+
+test('the image runs the command as a user without rights, by options that it has', async () => {
+  const options = parseOptions(listOf(instruction('CMD')))
+  assert.equal([options.host, options.data, options.metrics, options.log], ['0.0.0.0', '/data', true, 'json'])
+  assert.is(instruction('VOLUME'), options.data)
+  assert.is(instruction('EXPOSE'), String(options.port))
+  assert.is(instruction('USER'), 'node')
+  assert.is(instruction('STOPSIGNAL'), 'SIGTERM')
+  assert.equal(listOf(instruction('ENTRYPOINT')), ['node', 'node_modules/signalbox/dist/cli.js'])
+  for (const [, image = ''] of dockerfile.matchAll(/^FROM (\S+)/gm))
+    assert.match(image, /^node:24-slim@sha256:[0-9a-f]{64}$/)
+  assert.match(dockerfile, /npm install --omit=dev --ignore-scripts .* \.\/signalbox\.tgz/)
+  assert.not.match(dockerfile, /^ARG|TOKEN|SECRET|KEY/m, 'nothing secret is built in')
+  const { settings } = await readConfigFile(join(folder, options.config ?? ''), {})
+  assert.equal(settings[0]?.input, { requireApiKey: true })
+})
+
+test('the command of the image is healthy, serves its metrics to their token alone, and ends on SIGTERM', async () => {
+  const token = 'a-token-of-thirty-two-characters-or-more'
+  const data = await temporaryFolder()
+  const inImage: Record<string, string> = {
+    '/data': data,
+    'signalbox.yaml': join(folder, 'signalbox.yaml'),
+    '0.0.0.0': '127.0.0.1',
+    '4000': '0',
+  }
+  const args = listOf(instruction('CMD')).map((arg) => inImage[arg] ?? arg)
+  const running = signalbox(args, { env: { SIGNALBOX_METRICS_TOKEN: token } })
+  const url = await running.baseUrl()
+  const [, , check = ''] = listOf(instruction('HEALTHCHECK'))
+  const port = new URL(url).port
+  const health = (at: string) => promisify(execFile)(process.execPath, ['-e', check.replace(':4000/', `:${at}/`)])
+  await health(port)
+  const scrape = (headers: Record<string, string>) => fetch(new URL('/metrics', url), { headers })
+  assert.is((await scrape({})).status, 401)
+  assert.match(await (await scrape({ authorization: `Bearer ${token}` })).text(), /signalbox_build_info/)
+  const asked = await fetch(new URL('/v1/models', url))
+  assert.is(asked.status, 401, 'a key is required')
+  await asked.text()
+  assert.equal(await running.stop('SIGTERM'), { code: 0, signal: null })
+  assert.is(
+    await health(port).then(
+      () => 'healthy',
+      () => 'ill',
+    ),
+    'ill',
+  )
+})
+
+test('a token for metrics that is too short is refused at the start', async () => {
+  const { code } = await signalbox(['--metrics', '--data', await temporaryFolder()], {
+    env: { SIGNALBOX_METRICS_TOKEN: 'short' },
+  }).ended
+  assert.is(code, 1)
+})
+
+test('the compose file mounts what there is, and its parts know each other', () => {
+  const { services, secrets, volumes } = parse(read('compose.yaml'))
+  const { gateway, prometheus, grafana } = services
+  assert.equal([gateway.read_only, gateway.cap_drop, gateway.security_opt], [true, ['ALL'], ['no-new-privileges:true']])
+  assert.equal(gateway.ports, ['127.0.0.1:4000:4000'])
+  assert.ok(Number.parseInt(gateway.stop_grace_period, 10) > 10, 'answers under way have 10 s')
+  const mounts: string[] = Object.values<{ volumes: string[] }>(services).flatMap((service) => service.volumes)
+  for (const mount of mounts) {
+    const [from = '', to = ''] = mount.replace(/\$\{SIGNALBOX_PACKAGE:-(.*?)\}/, '$1').split(':')
+    if (from.startsWith('.')) assert.ok(existsSync(join(folder, from)), from)
+    else assert.ok(from in volumes, from)
+    assert.match(to, /^\//)
+  }
+  const { scrape_configs: scrapes, rule_files: rules } = parse(read('prometheus.yml'))
+  const [{ metrics_path: path, authorization, static_configs: targets }] = scrapes
+  assert.equal([path, targets], ['/metrics', [{ targets: ['gateway:4000'] }]])
+  assert.is(authorization.credentials_file, `/run/secrets/${prometheus.secrets[0]}`)
+  assert.is(secrets[prometheus.secrets[0]].environment, 'SIGNALBOX_METRICS_TOKEN')
+  assert.ok(prometheus.volumes.some((mount: string) => mount.includes(`:${rules[0]}`)))
+  const board = parse(read('grafana/dashboards.yml')).providers[0].options.path
+  assert.ok(grafana.volumes.some((mount: string) => mount.includes(`:${board}/signalbox.json`)))
+  assert.is(parse(read('grafana/datasource.yml')).datasources[0].url, 'http://prometheus:9090')
+})
