@@ -291,6 +291,27 @@ test('an import from SQLite says how to export where the file is none', async ({
   assert.match(err, /Export them instead/)
 })
 
+test('a key that is written out does not take the name of a variable that LiteLLM reads', async ({ folder }) => {
+  const models = [
+    '{ model_name: one, litellm_params: { model: gpt-4o, api_key: sk-canary } }',
+    '{ model_name: two, litellm_params: { model: gpt-4o } }',
+    '{ model_name: three, litellm_params: { model: bedrock/m, api_key: sk-canary } }',
+  ]
+  const path = await written(folder, '.yaml', `model_list: [${models.join(', ')}]`)
+  const env = {
+    OPENAI_API_KEY: 'read-1234567',
+    OPENAI_API_KEY_2: 'written-1234567',
+    AWS_ACCESS_KEY_ID: 'A',
+    AWS_SECRET_ACCESS_KEY: 'b',
+    AWS_REGION: 'eu-central-1',
+  }
+  const { said, file, chat } = await started(folder, ['litellm', path], env)
+  assert.is((await chat('one')).asked[0]?.key, 'written-1234567')
+  assert.is((await chat('two')).asked[0]?.key, 'read-1234567')
+  assert.not.match(said, /BEDROCK_API_KEY/, 'a variable that nothing in the file needs')
+  assert.not.match(file, /\{\}/)
+})
+
 test('texts of another gateway that look like variables stay as they are', async ({ folder }) => {
   const home = `$${'{HOME}'}`
   const path = await written(

@@ -44,7 +44,9 @@ export async function importFrom(
   else planLiteLlm(await readText(path), plan)
   const file = plan.file(`${source}: ${path.split(/[\\/]/).at(-1) ?? path}`)
   if (out !== undefined) await writeFile(out, file, { flag: 'wx' }) // another process may have made it since
-  const variables = [...plan.variables].map(([name, holds]) => ({ name, holds }))
+  const variables = [...plan.variables]
+    .filter(([name]) => file.includes(`\${${name}}`)) // what could not be taken over needs none
+    .map(([name, holds]) => ({ name, holds }))
   return { mapped: plan.mapped, unmapped: plan.unmapped, variables, file, ...(out !== undefined && { out }) }
 }
 

@@ -77,6 +77,7 @@ export function planLiteLlm(config: unknown, plan: ImportPlan): void {
     isNone('a configuration of LiteLLM', 'It has a "model_list".')
   const groups = new Map<string, Deployment[]>()
   const wildcards: { name: string; deployment: Deployment }[] = []
+  for (const entry of listOf(config.model_list)) for (const name of variablesOf(objectOf(entry))) plan.reserve(name)
   for (const [at, entry] of listOf(config.model_list).entries()) {
     const place = `model_list[${at}]`
     const name = textOf(objectOf(entry).model_name)
@@ -101,6 +102,19 @@ export function planLiteLlm(config: unknown, plan: ImportPlan): void {
       files_settings: 'Fine-tuning and files go to the provider itself.',
     },
   })
+}
+
+/** The variables that LiteLLM reads for a deployment. */
+function variablesOf(entry: JsonObject): string[] {
+  const params = objectOf(entry.litellm_params)
+  const { provider = '' } = namedModel(params)
+  const named = Object.values(params).flatMap((value) => environ(value) ?? [])
+  return params.api_key === undefined ? [...named, usualVariable(provider)] : named
+}
+
+function usualVariable(provider: string): string {
+  const known = PROVIDERS[provider] ?? provider
+  return KEY_VARIABLES[known] ?? keyVariable(known)
 }
 
 /** The provider and the model that a deployment names, as LiteLLM takes it: the part before the first slash, or the vendor of a well-known name. */
@@ -184,7 +198,7 @@ function accountOf(params: JsonObject, named: string | undefined, plan: ImportPl
     return `Signalbox has no provider "${named}", and there is no api_base to ask it at`
   const wish = isOwnServer ? slug(named === 'openai' ? hostOf(given) : named) : known
   const keyOf = (value: unknown, holds = 'an API key') => secretOf(value, `${wish}_API_KEY`, holds, plan)
-  const usual = KEY_VARIABLES[known ?? ''] ?? keyVariable(known ?? named)
+  const usual = usualVariable(named)
   const apiKey =
     keyOf(params.api_key) ?? (isOwnServer || KEYLESS.includes(known) ? undefined : plan.read(usual, 'an API key'))
   const base = (end = '') => (given === undefined ? undefined : baseUrl(given, { wish, end }, plan))

@@ -79,6 +79,7 @@ export class ImportPlan {
   readonly variables = new Map<string, string>()
   readonly #connections: PlannedConnection[] = []
   readonly #secrets = new Map<string, string>()
+  readonly #reserved = new Set<string>()
 
   /** Something of the other program that is found here again. */
   maps(from: string, to: string): void {
@@ -107,10 +108,15 @@ export class ImportPlan {
   secret(value: string, wish: string, holds: string): Reference {
     const known = this.#secrets.get(value)
     if (known !== undefined) return variable(known)
-    const name = free(variableName(wish), (one) => this.variables.has(one), '_')
+    const name = free(variableName(wish), (one) => this.variables.has(one) || this.#reserved.has(one), '_')
     this.#secrets.set(value, name)
     this.variables.set(name, `${holds}, which the file has in clear`)
     return variable(name)
+  }
+
+  /** Keeps the name of a variable that the other program reads from those of secrets that are written out. Call it before these are found. */
+  reserve(name: string): void {
+    this.#reserved.add(name)
   }
 
   /** A variable that the other program reads as well. */
@@ -179,7 +185,7 @@ export class ImportPlan {
           {
             ...(provider !== id && { provider }),
             ...(apiKey && { apiKey }),
-            ...(Object.keys(own).length > 0 && { providerSpecificData: own }),
+            ...(Object.values(own).some((value) => value !== undefined) && { providerSpecificData: own }),
             ...more,
             ...(Object.keys(prices).length > 0 && { prices }),
           },
