@@ -11,6 +11,7 @@ import type { Pushes } from '../management/cloud-pushes.ts'
 import { parseInput } from '../management/input.ts'
 import { createManagement, inputs, type ManagementDependencies } from '../management/management.ts'
 import { type Management, type ServedOperation, servedOperations, takesBody } from '../management/operations.ts'
+import { createWritableStore, type WritableStore } from '../store/writable-store.ts'
 import { liveRoute } from './live.ts'
 import { type LiveDependencies, LiveFeed } from './live-feed.ts'
 import { createManagementGuard } from './management-guard.ts'
@@ -19,6 +20,7 @@ import type { ModelSurface } from './openapi/model-paths.ts'
 import { jsonReply } from './reply.ts'
 import { createRouter, type HttpRoute } from './router.ts'
 import { tryRoute } from './try.ts'
+import { revisionHeader, unlessChanged } from './unless-changed.ts'
 import { exportFormatOf, exportReply } from './usage-export.ts'
 import { liveUsageRoute } from './usage-live.ts'
 
@@ -63,8 +65,9 @@ export function createManagementApi(
   const guard = createManagementGuard(management, { onError })
   const trying = tryRoute({ ...deps, basePath, readBody: (exchange) => readJsonBody(exchange, limits) })
   const live = [liveRoute(feed), liveUsageRoute(deps.usage)]
+  const store = createWritableStore(deps.store, deps.clock)
   const routers = {
-    manage: createRouter([...live, trying, ...managementRoutes(api, limits)]),
+    manage: createRouter([...live, trying, ...managementRoutes(api, limits, store)]),
     look: createRouter([...live, ...managementRoutes(withoutSecrets(api), limits)]),
   }
   return {
@@ -101,8 +104,9 @@ function withoutSecrets(api: Management<unknown>): Management<unknown> {
 export function managementRoutes(
   api: Management<unknown>,
   limits: BodyLimits = { maxBytes: 1024 * 1024 },
+  store?: WritableStore,
 ): HttpRoute[] {
-  return servedRoutes().map((operations) => routeOf(operations, api, limits))
+  return servedRoutes().map((operations) => routeOf(operations, { api, limits, store }))
 }
 
 /** Every route with its operations. An operation whose path has an optional parameter has two routes, and one by `PUT` is also served by `PATCH`. */
@@ -128,7 +132,10 @@ function withoutOptional(operation: ServedOperation): ServedOperation[] {
   return [`${folder}`, whole.slice(0, -1)].map((path) => ({ ...operation, path: path as ServedOperation['path'] })) // it still begins with /api/
 }
 
-function routeOf(operations: OfRoute, api: Management<unknown>, limits: BodyLimits): HttpRoute {
+function routeOf(
+  operations: OfRoute,
+  { api, limits, store }: { api: Management<unknown>; limits: BodyLimits; store: WritableStore | undefined },
+): HttpRoute {
   const { method, path } = operations[0]
   const hasBody = takesBody(operations[0])
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name)
@@ -146,11 +153,15 @@ function routeOf(operations: OfRoute, api: Management<unknown>, limits: BodyLimi
         const call = operation.of(api)
         const inPath = names.map((name) => params[name])
         const { hasQuery, exports: exported } = operation
-        if (!hasQuery && !exported) return listReply(operation.status ?? 200, await call(...inPath, ...input))
+        if (!hasQuery && !exported) {
+          const args = [...inPath, ...input]
+          const run = async () => withHeaders(operation, operation.status ?? 200, await call(...args))
+          return store ? await unlessChanged({ exchange, operation, api, store }, args, run) : await run()
+        }
         const { format: given, ...query } = queryIn(exchange, operation)
         const format = exportFormatOf(exchange, exported && given)
         const asked = (asking: JsonObject) => call(...inPath, ...(hasQuery ? [asking] : []))
-        if (!format || !exported) return listReply(200, await asked(query))
+        if (!format || !exported) return withHeaders(operation, 200, await asked(query))
         return await exportReply(asked, { query, exported, format })
       } catch (cause) {
         const { status, code } = toGatewayError(cause)
@@ -159,6 +170,11 @@ function routeOf(operations: OfRoute, api: Management<unknown>, limits: BodyLimi
       }
     },
   }
+}
+
+function withHeaders(operation: ServedOperation, status: number, body: object): Reply {
+  const reply = listReply(status, body)
+  return { ...reply, headers: { ...reply.headers, ...revisionHeader(operation, body) } }
 }
 
 /**

@@ -75,6 +75,10 @@ interface HttpOperation {
   hasQuery?: true
   /** The member of the answer that is also sent as CSV and as JSON Lines, for those who ask for it. */
   exports?: 'rows' | 'requests' | 'request'
+  /** Of a change of one record: is it refused with 409 when the header `If-Match` names another revision than it has? */
+  ifMatch?: true
+  /** Has the answer the revision of its record, in the header `ETag`? */
+  hasRevision?: true
   /** May the body be missing? It stands for an empty object then. */
   isBodyOptional?: true
 }
@@ -124,15 +128,15 @@ export const operations = {
   keys: {
     ...recordRows('/api/keys', 'key'),
     list: { method: 'GET', path: '/api/keys', failure: 'fetch keys', hasQuery: true },
-    get: { method: 'GET', path: '/api/keys/:id', failure: 'fetch key', hasQuery: true },
+    get: { method: 'GET', path: '/api/keys/:id', failure: 'fetch key', hasQuery: true, hasRevision: true },
     rotate: { method: 'POST', path: '/api/keys/:id/rotate', failure: 'rotate key', isBodyOptional: true },
     limits: limitRows('/api/keys/:id/limits'),
   },
   groups: { ...recordRows('/api/groups', 'group'), limits: limitRows('/api/groups/:id/limits') },
   settings: {
     limits: limitRows('/api/settings/limits'),
-    get: { method: 'GET', path: '/api/settings', failure: 'fetch settings' },
-    update: { method: 'PATCH', path: '/api/settings', failure: 'update settings' },
+    get: { method: 'GET', path: '/api/settings', failure: 'fetch settings', hasRevision: true },
+    update: { method: 'PATCH', path: '/api/settings', failure: 'update settings', ifMatch: true },
   },
   combos: recordRows('/api/combos', 'combo'),
   connections: {
@@ -160,18 +164,19 @@ export const operations = {
       method: 'DELETE',
       path: '/api/models/custom/:providerAlias/:id+',
       failure: 'delete custom model',
+      ifMatch: true,
     },
-    put: { method: 'PUT', path: '/api/models/custom', failure: 'put custom model' },
+    put: { method: 'PUT', path: '/api/models/custom', failure: 'put custom model', ifMatch: true },
   },
   aliases: {
     list: { method: 'GET', path: '/api/models/aliases', failure: 'fetch aliases' },
-    set: { method: 'PUT', path: '/api/models/aliases', failure: 'set alias' },
-    delete: { method: 'DELETE', path: '/api/models/aliases/:alias+', failure: 'delete alias' },
+    set: { method: 'PUT', path: '/api/models/aliases', failure: 'set alias', ifMatch: true },
+    delete: { method: 'DELETE', path: '/api/models/aliases/:alias+', failure: 'delete alias', ifMatch: true },
   },
   providers: {
     list: { method: 'GET', path: '/api/providers', failure: 'fetch providers' },
-    get: { method: 'GET', path: '/api/providers/:id', failure: 'fetch provider' },
-    update: { method: 'PUT', path: '/api/providers/:id', failure: 'update provider' },
+    get: { method: 'GET', path: '/api/providers/:id', failure: 'fetch provider', hasRevision: true },
+    update: { method: 'PUT', path: '/api/providers/:id', failure: 'update provider', ifMatch: true },
   },
   cloud: {
     get: { method: 'GET', path: '/api/sync/cloud', failure: 'fetch cloud state' },
@@ -214,9 +219,9 @@ function recordRows<const Path extends `/api/${string}`>(path: Path, noun: strin
   return {
     list: { method: 'GET', path, failure: `fetch ${noun}s` },
     create: { method: 'POST', path, failure: `create ${noun}`, status: 201 },
-    get: { method: 'GET', path: `${path}/:id`, failure: `fetch ${noun}` },
-    update: { method: 'PUT', path: `${path}/:id`, failure: `update ${noun}` },
-    delete: { method: 'DELETE', path: `${path}/:id`, failure: `delete ${noun}` },
+    get: { method: 'GET', path: `${path}/:id`, failure: `fetch ${noun}`, hasRevision: true },
+    update: { method: 'PUT', path: `${path}/:id`, failure: `update ${noun}`, ifMatch: true },
+    delete: { method: 'DELETE', path: `${path}/:id`, failure: `delete ${noun}`, ifMatch: true },
     put: { method: 'PUT', path, failure: `put ${noun}` },
   } as const
 }

@@ -16,7 +16,7 @@ await takePictures(
     const webp = await webpOf(page, blank)
     await writeFile(new URL(`${name}.webp`, place), webp)
     console.log(`${name}.webp: ${webp.byteLength} bytes`)
-    if (folder === undefined) await writeFile(FONT, `${JSON.stringify({ width: await fontWidth(page) })}\n`)
+    if (folder === undefined) await writeFile(FONT, `${JSON.stringify({ width: await fontWidth(page) }, null, 2)}\n`)
   },
   { width: Number(width) },
 )

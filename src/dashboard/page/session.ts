@@ -1,5 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { type Client, ClientError, createClient } from '../../client/client.ts'
+import { revisionOf } from '../../lib/revision.ts'
+import { shown } from './format.ts'
 import { go, linkTo } from './route.ts'
 import { texts } from './texts/frame.ts'
 
@@ -26,6 +28,36 @@ export const lostAt = signal<number | undefined>(undefined)
 export const api = computed<Client>(() =>
   createClient({ baseUrl: apiRoot, fetch: watchedFetch, ...(token.value !== '' && { token: token.value }) }),
 )
+
+/** What the records of forms have become meanwhile, once that was said. */
+const changed = new WeakMap<object, object>()
+
+/**
+ * Changes a record that a form was filled from. When somebody else has changed it meanwhile nothing is changed, and the error says what is
+ * different; the next try is based on that.
+ */
+export async function changing(
+  record: object,
+  change: (client: Client) => Promise<unknown>,
+  read: () => Promise<object>,
+): Promise<void> {
+  const base = changed.get(record) ?? record
+  const fetch: typeof watchedFetch = (input, init) =>
+    watchedFetch(input, { ...init, headers: { ...Object(init?.headers), 'if-match': revisionOf(base) } })
+  try {
+    await change(createClient({ baseUrl: apiRoot, fetch, ...(token.value !== '' && { token: token.value }) }))
+  } catch (error) {
+    if (!(error instanceof ClientError && error.status === 409)) throw error
+    const now = await read()
+    if (revisionOf(now) === revisionOf(base)) throw error // refused for another reason
+    changed.set(record, now)
+    const said = (of: object, name: string) => shown(JSON.stringify(Reflect.get(of, name)) ?? '–')
+    const names = Object.keys({ ...base, ...now }).filter(
+      (name) => !['hint', 'key', 'health', 'updatedAt'].includes(name) && said(base, name) !== said(now, name),
+    )
+    throw new Error(texts.changed(names.map((name) => `${name}: ${said(base, name)} → ${said(now, name)}`).join('; ')))
+  }
+}
 
 /** Where model clients send their requests. */
 export const modelsUrl = `${apiRoot}v1`

@@ -23,16 +23,20 @@ export type ManagementRoute = readonly [Row, ...Row[]]
 
 type Row = Pick<
   ServedOperation,
-  'method' | 'path' | 'action' | 'hasInput' | 'isBodyOptional' | 'hasQuery' | 'exports' | 'status' | 'names'
+  'method' | 'path' | 'action' | 'ifMatch' | 'hasInput' | 'isBodyOptional' | 'hasQuery' | 'exports' | 'status' | 'names'
 >
 
 /** The body of an error. */
 const managementError = v.object({ error: v.string() })
 
+/** The body of the error of a change that is based on what a record is no more. */
+const changedMeanwhile = v.object({ error: v.string(), current: v.exactOptional(v.record(v.string(), v.unknown())) })
+
 /** The names of the schemas that the management API refers to: those of its responses, and one for each input. */
 export function managementSchemaNames(rows: readonly Row[]): Map<object, string> {
   const names = new Map<object, string>(Object.entries(namedOutputs).map(([name, schema]) => [schema, name]))
   names.set(managementError, 'Error')
+  names.set(changedMeanwhile, 'ChangedMeanwhile')
   for (const row of rows) {
     const input = schemaOf(inputs, row)
     if (input && row.action === undefined && !row.hasQuery) names.set(input, `${capitalised(idOf(row.names))}Input`)
@@ -53,7 +57,7 @@ export function managementPaths(
     const [{ method, path, status = 200, names, exports: exported }] = route
     const hasBody = takesBody(route[0])
     const inPath = pathParameters(path)
-    const parameters = [...inPath, ...queryParameters(route[0])]
+    const parameters = [...inPath, ...queryParameters(route[0]), ...(route[0].ifMatch ? [ifMatch()] : [])]
     const { errors = [], ...said } = wordsOf(route)
     const statuses = [...ALWAYS, ...(hasBody ? WITH_BODY : []), ...(inPath.length > 0 ? WITH_PARAMETER : [])]
     const template = templateOf(path)
@@ -72,6 +76,7 @@ export function managementPaths(
         responses: {
           [status]: { description: 'Done.', content: { ...jsonContent(anyOf(outcomes)), ...(exported && EXPORTS) } },
           ...errorResponses([...statuses, ...errors], 'Error', convert(managementError)),
+          ...(route[0].ifMatch && errorResponses([409], 'Conflict', convert(changedMeanwhile))),
         },
       },
     }
@@ -149,6 +154,8 @@ export function managementPaths(
     }
   }
 }
+
+const ifMatch = () => parameter('header', 'If-Match', queryWords['If-Match'], { type: 'string' })
 
 const FORMAT = { type: 'string', enum: ['json', 'csv', 'jsonl'] }
 

@@ -188,6 +188,8 @@ export const queryWords: Readonly<Record<string, string>> = {
   q: 'Only keys that have this text in their name or their id, in upper or lower case.',
   group: 'The id of a group: only its keys.',
   state: 'Only keys that may be used now, that are paused, or that have expired.',
+  'If-Match':
+    'The `ETag` of the record that the change is based on. When the record has another one by now it is not changed: 409, with the record as `current`.',
   values: '`none`: each key has a `hint` in place of its value.',
   format: 'What the answer is sent as; default: by `Accept`, otherwise `json`.',
 }

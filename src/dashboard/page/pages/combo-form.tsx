@@ -2,7 +2,7 @@ import { useId } from 'preact/hooks'
 import type { ComboModel, Condition, Strategy } from '../../../types/combo.ts'
 import { kinds } from '../../../types/unions.ts'
 import { useAction, useLoaded, useSignal } from '../data.ts'
-import { api } from '../session.ts'
+import { api, changing } from '../session.ts'
 import { texts } from '../texts/combos.ts'
 import { texts as common } from '../texts/frame.ts'
 import { Button, NumberField, Problem, SelectField, TextField } from '../ui/basics.tsx'
@@ -37,7 +37,12 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
       ...optional('maxAttempts', maxAttempts.value, combo?.maxAttempts),
       ...((hedge.value || combo?.hedge !== undefined) && { hedge: hedge.value }),
     }
-    if (combo) await api.value.combos.update(combo.id, input as never)
+    if (combo)
+      await changing(
+        combo,
+        (client) => client.combos.update(combo.id, input as never),
+        () => api.value.combos.get(combo.id),
+      )
     else await api.value.combos.create(input as never)
     onSaved()
   })

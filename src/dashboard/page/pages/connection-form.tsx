@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
 import { type Signal, useAction, useLoaded, useSignal } from '../data.ts'
-import { api } from '../session.ts'
+import { api, changing } from '../session.ts'
 import { texts as common } from '../texts/frame.ts'
 import { texts } from '../texts/targets.ts'
 import { Await, Button, Dialog, Field, NumberField, Problem, SelectField, TextField } from '../ui/basics.tsx'
@@ -61,7 +61,12 @@ function ConnectionForm({
   const form = useSignal(formOf(connection))
   const { run, isBusy, error } = useAction(async () => {
     const input = inputOf(form.value, connection)
-    if (connection) await api.value.connections.update(connection.id, input)
+    if (connection)
+      await changing(
+        connection,
+        (client) => client.connections.update(connection.id, input),
+        () => api.value.connections.get(connection.id),
+      )
     else await api.value.connections.create({ provider: form.value.provider.trim(), ...input })
     onSaved()
   })

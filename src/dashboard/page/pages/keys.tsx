@@ -1,7 +1,7 @@
 import { useAction, useLoaded, useSignal } from '../data.ts'
 import { limitTexts } from '../limits.ts'
 import { linkTo, route, setQuery } from '../route.ts'
-import { api } from '../session.ts'
+import { api, changing } from '../session.ts'
 import { texts as common } from '../texts/frame.ts'
 import { texts } from '../texts/keys.ts'
 import { Await, Button, Dialog, Problem, SelectField, State, Text, TextField, Time } from '../ui/basics.tsx'
@@ -282,7 +282,13 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
           <OwnerForm
             groups={groups}
             owner={open.key}
-            onSave={(input) => keys.update(open.key.id, input).then(onDone)}
+            onSave={(input) =>
+              changing(
+                open.key,
+                (client) => client.keys.update(open.key.id, input),
+                async () => (await keys.get(open.key.id, { values: 'none' })).key,
+              ).then(onDone)
+            }
           />
         </Dialog>
       )
@@ -299,7 +305,13 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
         <Dialog title={texts.form.group(open.group.name)} onClose={onClose}>
           <OwnerForm
             owner={open.group}
-            onSave={({ name, limits, models }) => groupApi.update(open.group.id, { name, limits, models }).then(onDone)}
+            onSave={({ name, limits, models }) =>
+              changing(
+                open.group,
+                (client) => client.groups.update(open.group.id, { name, limits, models }),
+                () => groupApi.get(open.group.id),
+              ).then(onDone)
+            }
           />
         </Dialog>
       )

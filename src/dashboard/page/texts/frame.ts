@@ -20,6 +20,8 @@ export const texts = {
     settings: 'Settings',
   },
   mayLook: 'Your token may only look.',
+  changed: (what: string) =>
+    `Somebody has changed it meanwhile: ${what}. Save again to replace that by what you have entered.`,
   unknownPage: 'There is no such page.',
   signIn: {
     title: 'Sign in',

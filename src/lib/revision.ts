@@ -1,0 +1,25 @@
+import { hashOf } from './hash.ts'
+import { isObject } from './json.ts'
+
+/** What the management API shows with a record that is no part of it: secrets, and what it observes. */
+const BESIDE: ReadonlySet<string> = new Set(['key', 'hint', 'error', 'warnings', 'health'])
+
+/** Another odd factor than that of `hashOf`, under which other texts collide. */
+const OTHER_FACTOR = 0x0100019d
+
+/** The entity tag of a record as the management API shows it: another one after each change of what it says. It is the same in lists. */
+export function revisionOf(record: object): string {
+  const text = JSON.stringify(inOrder(Object.fromEntries(Object.entries(record).filter(([name]) => !BESIDE.has(name)))))
+  return `"${[hashOf(text), hashOf(text, OTHER_FACTOR)].map((part) => part.toString(36)).join('-')}"`
+}
+
+/** The same JSON value with the members of its objects in one order. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((name) => [name, inOrder(value[name])]),
+  )
+}

@@ -1,0 +1,94 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { revisionOf } from '../../src/lib/revision.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openDoor, TOKEN } from './door.ts'
+
+const test = suite('changes of what has changed meanwhile')
+
+/** A gateway with one record of each kind. */
+async function open(options: Parameters<typeof openDoor>[0] = {}) {
+  const door = openDoor(options)
+  const { api } = door.gateway
+  const send = (method: string, path: string, tag: string | undefined, body?: object) =>
+    door.send(method, path, {
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        ...(tag !== undefined && { 'if-match': tag }),
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+  return { ...door, api, send }
+}
+
+test('a change of a key, group, combo, connection, provider or the settings holds for its revision alone', async () => {
+  const { api, send } = await open()
+  const key = await api.keys.create({ name: 'a' })
+  const group = await api.groups.create({ name: 'a' })
+  const combo = await api.combos.create({ name: 'a', models: ['openai/gpt-5-mini'] })
+  const connection = await api.connections.create({ provider: 'openai', apiKey: 'sk-0123456789abcdef' })
+  for (const [path, first, second] of [
+    [`/api/keys/${key.id}`, { name: 'b' }, { name: 'c' }],
+    [`/api/groups/${group.id}`, { name: 'b' }, { name: 'c' }],
+    [`/api/combos/${combo.id}`, { name: 'b' }, { name: 'c' }],
+    [`/api/connections/${connection.id}`, { name: 'b' }, { name: 'c' }],
+    ['/api/providers/openai', { strategy: 'random' }, { strategy: 'least-busy' }],
+    ['/api/settings', { maxAttempts: 2 }, { maxAttempts: 4 }],
+  ] as const) {
+    const tag = (await send('GET', path, undefined)).headers.get('etag') ?? ''
+    assert.match(tag, /^"[\w-]+"$/, path)
+    assert.is((await send('PATCH', path, tag, first)).status, 200, path)
+    const refused = await send('PATCH', path, tag, second)
+    assert.is(refused.status, 409, path)
+    assert.match(refused.body.error, 'changed meanwhile')
+    const current = Reflect.get(refused.body, 'current') as object
+    const [[name, value] = ['', '']] = Object.entries(first)
+    assert.equal(Reflect.get(current, name), value, path)
+    assert.not.match(JSON.stringify(refused.body), key.key)
+    assert.is((await send('PATCH', path, revisionOf(current), second)).status, 200, `${path}, based on what is now`)
+    assert.is((await send('PATCH', path, undefined, first)).status, 200, `${path}, based on nothing`)
+    if (path.includes('-')) assert.is((await send('DELETE', path, tag)).status, 409, path)
+  }
+})
+
+test('aliases and custom models, which have no read of their own, are compared with what lists show', async () => {
+  const { api, send } = await open()
+  await api.aliases.set({ alias: 'quick', model: 'openai/a' })
+  const tag = revisionOf({ alias: 'quick', model: 'openai/a' })
+  assert.is((await send('PUT', '/api/models/aliases', tag, { alias: 'quick', model: 'openai/b' })).status, 200)
+  assert.is((await send('PUT', '/api/models/aliases', tag, { alias: 'quick', model: 'openai/c' })).status, 409)
+  assert.is((await send('DELETE', '/api/models/aliases/quick', tag)).status, 409)
+  assert.equal((await api.aliases.list()).aliases, { quick: 'openai/b' })
+  const model = await api.customModels.create({ providerAlias: 'openai', id: 'x/y' })
+  await api.customModels.put({ providerAlias: 'openai', id: 'x/y', prices: { input: 1 } })
+  assert.is((await send('DELETE', '/api/models/custom/openai/x/y', revisionOf(model))).status, 409)
+  const [now = {}] = (await api.customModels.list()).models
+  assert.is((await send('DELETE', '/api/models/custom/openai/x/y', revisionOf(now))).status, 200)
+  const gone = await send('PUT', '/api/models/custom', revisionOf(now), { providerAlias: 'openai', id: 'x/y' })
+  assert.is(gone.status, 409)
+  assert.match(gone.body.error, 'removed')
+})
+
+test('of many changes with one revision, on two gateways of a storage, one is made', async () => {
+  const storage = memoryStorage()
+  const clock = { now: () => Date.now(), sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)) } // they wait for one another
+  const [one, other] = [await open({ storage, clock }), await open({ storage, clock })]
+  const { id } = await one.api.groups.create({ name: 'a' })
+  await other.api.groups.get(id)
+  const tag = (await one.send('GET', `/api/groups/${id}`, undefined)).headers.get('etag') ?? ''
+  const sent = await Promise.all(
+    [1, 2, 3, 4].map((nth) =>
+      (nth % 2 ? one : other).send('PUT', `/api/groups/${id}`, tag, { metadata: { by: String(nth) } }),
+    ),
+  )
+  assert.equal(sent.map(({ status }) => status).sort(), [200, 409, 409, 409])
+})
+
+test('the revision in a list is that of the record, and a header where no one record is meant is refused', async () => {
+  const { api, send } = await open()
+  const { id } = await api.keys.create({ name: 'a' })
+  const { keys } = await api.keys.list({ values: 'none' })
+  assert.is(revisionOf(keys[0] ?? {}), (await send('GET', `/api/keys/${id}`, undefined)).headers.get('etag'))
+  assert.is((await send('POST', '/api/keys', '"x"', { name: 'b' })).status, 400)
+  assert.is((await send('PUT', '/api/keys', '"x"', { name: 'b' })).status, 400)
+})
