@@ -10,6 +10,7 @@ export const entries: Record<string, string> = {
   catalog: 'src/providers/catalog.ts',
   cloud: 'src/cloud/proxy.ts',
   client: 'src/client/client.ts',
+  ai: 'src/ai/signalbox.ts',
   dashboard: 'src/dashboard/dashboard.ts',
   otel: 'src/observe/otel.ts',
   prometheus: 'src/observe/prometheus.ts',

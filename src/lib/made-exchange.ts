@@ -8,7 +8,8 @@ interface MadeRequest {
   path: string
   /** With its leading `?`; default: none. */
   query?: string
-  body: object
+  /** As JSON, or what is written as JSON. */
+  body: object | string
   /** By name in lower case; `content-type` is that of JSON. */
   headers: ReadonlyMap<string, string>
   actsAs: Acting
@@ -33,7 +34,7 @@ export class MadeExchange implements Exchange {
     this.query = query
     this.actsAs = actsAs
     this.#headers = new Map([...headers, ['content-type', 'application/json']])
-    this.#body = encodeUtf8(JSON.stringify(body))
+    this.#body = encodeUtf8(typeof body === 'string' ? body : JSON.stringify(body))
     this.#outer = outer
     if (outer?.waitUntil) this.waitUntil = outer.waitUntil.bind(outer)
     if (outer?.upstream) this.upstream = outer.upstream

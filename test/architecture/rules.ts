@@ -15,6 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/gateway.ts',
     'src/options.ts',
     'src/platform.ts',
+    'src/ai/',
     'src/cloud/',
     'src/client/',
     'src/cli/',

@@ -174,7 +174,7 @@ for (const { name, ai, version } of generations) {
   })
 
   test('texts are embedded and documents ranked', async () => {
-    const up = fakeUpstream(({ url }) => json(answerAt(url.pathname) ?? chatAnswer()))
+    const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
     const { gateway } = await openWorld({ fetch: up, connections: ['one'] })
     const client = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })
     const { embedding, usage } = await ai.embed({ ...once, model: client.textEmbeddingModel('one/e'), value: 'Hi' })

@@ -1,0 +1,34 @@
+import { isObject, tryParseJson } from '../lib/json.ts'
+
+/** An error as `APICallError` of the AI SDK has it, which knows its own by marks and not by their class. */
+export interface CallError extends Error {
+  readonly url: string
+  readonly requestBodyValues: unknown
+  readonly statusCode: number
+  readonly responseHeaders: Record<string, string>
+  readonly responseBody: string
+  /** May the AI SDK repeat the call? The gateway has tried all targets: only when it names a time, or sheds load. */
+  readonly isRetryable: boolean
+  readonly data: unknown
+}
+
+/** The error for a response of the gateway that is none of success. */
+export async function callError(response: Response, url: string, body: unknown): Promise<CallError> {
+  const { status: statusCode, headers } = response
+  const responseBody = await response.text().catch(() => '')
+  const data = tryParseJson(responseBody)
+  const told = isObject(data) && isObject(data.error) ? data.error.message : undefined
+  const error = new Error(typeof told === 'string' ? told : `The gateway answered ${statusCode}.`)
+  const isRetryable =
+    (statusCode === 429 || statusCode === 503) &&
+    headers.has('retry-after') &&
+    headers.get('x-should-retry') !== 'false'
+  return Object.assign(error, {
+    name: 'AI_APICallError',
+    ...{ url, requestBodyValues: body, statusCode, responseBody, isRetryable, data },
+    responseHeaders: Object.fromEntries(headers),
+    ...Object.fromEntries(MARKS.map((mark) => [mark, true])),
+  })
+}
+
+const MARKS = [Symbol.for('vercel.ai.error'), Symbol.for('vercel.ai.error.AI_APICallError')]

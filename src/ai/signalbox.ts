@@ -1,0 +1,207 @@
+import { platformFetch } from '../client/platform.ts'
+import { createSseParser } from '../lib/sse.ts'
+import { callError } from './call-error.ts'
+import { type GatewayInProcess, inProcess, jsonOf, overFetch, type Transport } from './transport.ts'
+import type {
+  CallTerms,
+  LanguageCall,
+  SignalboxEmbeddingModel,
+  SignalboxLanguageModel,
+  SignalboxRerankingModel,
+  Specification,
+  StreamPartOf,
+} from './types.ts'
+
+export type {
+  SignalboxEmbeddingModel,
+  SignalboxLanguageModel,
+  SignalboxRerankingModel,
+  Specification,
+} from './types.ts'
+
+/** How the models of a gateway in this process are made. */
+export interface InProcessOptions<S extends Specification = 'v4'> {
+  /** A client key, whose limits and models hold; default: the host asks, which is trusted, without a key. */
+  apiKey?: string
+  /** `v3` for AI SDK 6; default `v4`, for AI SDK 7. */
+  specification?: S
+}
+
+/** Where a gateway listens. */
+export interface RemoteOptions<S extends Specification = 'v4'> extends InProcessOptions<S> {
+  /** Where it is mounted, such as `http://127.0.0.1:20128`. */
+  baseURL: string
+  /** Default: the platform's. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>
+}
+
+/** Makes models of the AI SDK. Called, it makes a language model. */
+export interface Signalbox<S extends Specification = 'v4'> {
+  /** `model`: a name that the gateway knows: of a combo, of an alias, or `<provider>/<model>`. */
+  (model: string): SignalboxLanguageModel<S>
+  languageModel(model: string): SignalboxLanguageModel<S>
+  embeddingModel(model: string): SignalboxEmbeddingModel<S>
+  rerankingModel(model: string): SignalboxRerankingModel<S>
+}
+
+/**
+ * The models of a gateway as models of the AI SDK, 7 or with `specification: 'v3'` 6. `gateway`: one in this process, or where one listens.
+ * Calls reject with an `APICallError` of the gateway's status, which the AI SDK does not repeat unless the gateway asks for that.
+ */
+export function createSignalbox<S extends Specification = 'v4'>(
+  gateway: GatewayInProcess,
+  options?: InProcessOptions<S>,
+): Signalbox<S>
+export function createSignalbox<S extends Specification = 'v4'>(remote: RemoteOptions<S>): Signalbox<S>
+export function createSignalbox<S extends Specification = 'v4'>(
+  gateway: GatewayInProcess | RemoteOptions<S>,
+  options: InProcessOptions<S> = {},
+): Signalbox<S> {
+  const isRemote = 'baseURL' in gateway
+  const { apiKey, specification = 'v4' } = isRemote ? gateway : options
+  const send = isRemote
+    ? overFetch({ baseURL: gateway.baseURL, apiKey, fetch: gateway.fetch ?? platformFetch })
+    : inProcess(gateway, apiKey)
+  const models = new Models<S>(specification as S, send) // the default is that of the type
+  return Object.assign((model: string) => models.language(model), {
+    languageModel: (model: string) => models.language(model),
+    embeddingModel: (model: string) => models.embedding(model),
+    rerankingModel: (model: string) => models.reranking(model),
+  })
+}
+
+/** A request of a model: the last part of its path, and the headers of the protocol. */
+interface ModelRoute {
+  route: string
+  headers: Record<string, string>
+}
+
+class Models<S extends Specification> {
+  readonly #specification: S
+  readonly #send: Transport
+  readonly #version: string
+
+  constructor(specification: S, send: Transport) {
+    this.#specification = specification
+    this.#send = send
+    this.#version = specification.slice(1)
+  }
+
+  language(modelId: string): SignalboxLanguageModel<S> {
+    const asking = (streaming: boolean): ModelRoute => ({
+      route: 'language-model',
+      headers: {
+        'ai-language-model-id': modelId,
+        'ai-language-model-streaming': `${streaming}`,
+        'ai-language-model-specification-version': this.#version,
+      },
+    })
+    return {
+      ...this.#base(modelId),
+      supportedUrls: { '*/*': [/.*/] }, // the gateway fetches what its targets do not
+      doGenerate: async (call) => {
+        const { value, ...rest } = await this.#whole<GeneratedBody<S>>(asking(false), call)
+        const { response = {}, ...answer } = value
+        const { timestamp, ...facts } = response
+        const at = timestamp === undefined ? {} : { timestamp: new Date(timestamp) }
+        return { ...answer, request: rest.request, response: { ...facts, ...at, ...rest.response } }
+      },
+      doStream: async (call) => {
+        const { response, body } = await this.#ask(asking(true), call)
+        const stream = partsOf<S>(response, call)
+        return { stream, request: { body }, response: { headers: Object.fromEntries(response.headers) } }
+      },
+    }
+  }
+
+  embedding(modelId: string): SignalboxEmbeddingModel<S> {
+    return {
+      ...this.#base(modelId),
+      maxEmbeddingsPerCall: 2_048,
+      supportsParallelCalls: true,
+      doEmbed: async (call) => {
+        const asked = this.#ofKind('embedding-model', modelId)
+        const { value, response } = await this.#whole<EmbeddedBody>(asked, call)
+        return { ...value, response }
+      },
+    }
+  }
+
+  reranking(modelId: string): SignalboxRerankingModel<S> {
+    return {
+      ...this.#base(modelId),
+      doRerank: async (call) => {
+        const asked = this.#ofKind('reranking-model', modelId)
+        const { value, response } = await this.#whole<RankedBody>(asked, call)
+        return { ...value, response }
+      },
+    }
+  }
+
+  #base(modelId: string) {
+    return { specificationVersion: this.#specification, provider: 'signalbox', modelId }
+  }
+
+  #ofKind(route: string, modelId: string): ModelRoute {
+    return { route, headers: { 'ai-model-id': modelId, [`ai-${route}-specification-version`]: this.#version } }
+  }
+
+  /** Rejects with an `APICallError` on a status of failure. */
+  async #ask({ route, headers }: ModelRoute, { abortSignal, headers: given = {}, ...body }: CallTerms) {
+    const path = `/v${this.#version}/ai/${route}`
+    const own = Object.entries(given).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name.toLowerCase(), value] as const],
+    )
+    const response = await this.#send({
+      path,
+      headers: { ...Object.fromEntries(own), ...headers },
+      body: jsonOf(body),
+      signal: abortSignal,
+    })
+    if (!response.ok) throw await callError(response, path, body)
+    return { response, body }
+  }
+
+  async #whole<T>(asked: ModelRoute, call: CallTerms) {
+    const { response, body } = await this.#ask(asked, call)
+    const value: T = await response.json() // as the gateway writes it
+    return { value, request: { body }, response: { headers: Object.fromEntries(response.headers), body: value } }
+  }
+}
+
+type GeneratedBody<S extends Specification> = Omit<
+  Awaited<ReturnType<SignalboxLanguageModel<S>['doGenerate']>>,
+  'request' | 'response'
+> & { response?: { id?: string; timestamp?: string; modelId?: string } }
+type EmbeddedBody = Omit<Awaited<ReturnType<SignalboxEmbeddingModel<'v4'>['doEmbed']>>, 'response'>
+type RankedBody = Omit<Awaited<ReturnType<SignalboxRerankingModel<'v4'>['doRerank']>>, 'response'>
+
+/** The parts of a stream, as far as its bytes have come. Read no faster than they are taken. */
+function partsOf<S extends Specification>(
+  { body }: Response,
+  { includeRawChunks }: LanguageCall,
+): ReadableStream<StreamPartOf<S>> {
+  const reader = body?.getReader()
+  const ready: StreamPartOf<S>[] = []
+  const parser = createSseParser(({ data }) => {
+    const part: StreamPartOf<S> = JSON.parse(data) // as the gateway writes it
+    if (part.type === 'raw' && !includeRawChunks) return
+    if (part.type === 'response-metadata' && part.timestamp) part.timestamp = new Date(part.timestamp)
+    ready.push(part)
+  })
+  const decoder = new TextDecoder()
+  return new ReadableStream<StreamPartOf<S>>(
+    {
+      async pull(controller) {
+        while (ready.length === 0) {
+          const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+          if (done) return controller.close()
+          parser.push(decoder.decode(value, { stream: true }))
+        }
+        for (const part of ready.splice(0)) controller.enqueue(part)
+      },
+      cancel: (reason) => reader?.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}

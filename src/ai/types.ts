@@ -1,0 +1,168 @@
+/*
+ * The interfaces of models in AI SDK 6 (V3) and 7 (V4), as far as they are used here. They are structural, so that neither version has to be
+ * installed.
+ */
+
+/** `v4`: of AI SDK 7, `v3`: of AI SDK 6. */
+export type Specification = 'v3' | 'v4'
+
+type Json = null | string | number | boolean | { [name: string]: Json | undefined } | Json[]
+
+interface JsonMap {
+  [name: string]: Json | undefined
+}
+
+type ProviderMetadata = Record<string, JsonMap>
+
+/** What of a request the target does not take. */
+export interface UnsupportedWarning {
+  type: 'unsupported'
+  feature: string
+  details?: string
+}
+
+interface SourcePart {
+  type: 'source'
+  sourceType: 'url'
+  id: string
+  url: string
+  title?: string
+}
+
+interface FilePartOf<S extends Specification> {
+  type: 'file'
+  mediaType: string
+  data: S extends 'v4' ? { type: 'data'; data: string } | { type: 'url'; url: URL } : string
+  providerMetadata?: ProviderMetadata
+}
+
+interface ToolCallOf {
+  type: 'tool-call'
+  toolCallId: string
+  toolName: string
+  input: string
+  providerExecuted?: boolean
+  providerMetadata?: ProviderMetadata
+}
+
+interface ToolResultOf {
+  type: 'tool-result'
+  toolCallId: string
+  toolName: string
+  result: NonNullable<Json>
+  isError?: boolean
+}
+
+type WholePartOf<S extends Specification> = SourcePart | FilePartOf<S> | ToolCallOf | ToolResultOf
+
+type ContentOf<S extends Specification> =
+  | { type: 'text'; text: string; providerMetadata?: ProviderMetadata }
+  | { type: 'reasoning'; text: string; providerMetadata?: ProviderMetadata }
+  | WholePartOf<S>
+
+/** The tokens of an answer; `undefined` where the provider does not tell them. */
+export interface ModelUsage {
+  inputTokens: {
+    total: number | undefined
+    noCache: number | undefined
+    cacheRead: number | undefined
+    cacheWrite: number | undefined
+  }
+  outputTokens: { total: number | undefined; text: number | undefined; reasoning: number | undefined }
+}
+
+interface FinishedBy {
+  unified: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other'
+  raw: string | undefined
+}
+
+interface AnswerFacts {
+  id?: string
+  timestamp?: Date
+  modelId?: string
+}
+
+/** One part of a stream. */
+export type StreamPartOf<S extends Specification> =
+  | { type: 'stream-start'; warnings: UnsupportedWarning[] }
+  | ({ type: 'response-metadata' } & AnswerFacts)
+  | {
+      type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'
+      id: string
+      providerMetadata?: ProviderMetadata
+    }
+  | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string; providerMetadata?: ProviderMetadata }
+  | { type: 'tool-input-start'; id: string; toolName: string }
+  | { type: 'tool-input-delta'; id: string; delta: string }
+  | { type: 'tool-input-end'; id: string }
+  | WholePartOf<S>
+  | { type: 'finish'; usage: ModelUsage; finishReason: FinishedBy; providerMetadata?: ProviderMetadata }
+  | { type: 'raw'; rawValue: unknown }
+  | { type: 'error'; error: unknown }
+
+/** What the AI SDK passes to a model besides what is sent. */
+export interface CallTerms {
+  abortSignal?: AbortSignal | undefined
+  headers?: Record<string, string | undefined> | undefined
+}
+
+/** The call options of a language model. All but those of `CallTerms` are sent as they are. */
+export interface LanguageCall extends CallTerms {
+  prompt: unknown
+  includeRawChunks?: boolean | undefined
+  providerOptions?: unknown
+}
+
+export interface GeneratedOf<S extends Specification> {
+  content: ContentOf<S>[]
+  finishReason: FinishedBy
+  usage: ModelUsage
+  warnings: UnsupportedWarning[]
+  providerMetadata?: ProviderMetadata
+  request: { body: unknown }
+  response: AnswerFacts & { headers: Record<string, string>; body: unknown }
+}
+
+export interface SignalboxLanguageModel<S extends Specification> {
+  readonly specificationVersion: S
+  readonly provider: string
+  readonly modelId: string
+  readonly supportedUrls: Record<string, RegExp[]>
+  doGenerate(call: LanguageCall): Promise<GeneratedOf<S>>
+  doStream(call: LanguageCall): Promise<{
+    stream: ReadableStream<StreamPartOf<S>>
+    request: { body: unknown }
+    response: { headers: Record<string, string> }
+  }>
+}
+
+export interface SignalboxEmbeddingModel<S extends Specification> {
+  readonly specificationVersion: S
+  readonly provider: string
+  readonly modelId: string
+  readonly maxEmbeddingsPerCall: number
+  readonly supportsParallelCalls: boolean
+  doEmbed(call: CallTerms & { values: string[] }): Promise<{
+    embeddings: number[][]
+    usage?: { tokens: number }
+    response: { headers: Record<string, string>; body: unknown }
+    warnings: UnsupportedWarning[]
+  }>
+}
+
+export interface SignalboxRerankingModel<S extends Specification> {
+  readonly specificationVersion: S
+  readonly provider: string
+  readonly modelId: string
+  doRerank(
+    call: CallTerms & {
+      documents: { type: 'text'; values: string[] } | { type: 'object'; values: object[] }
+      query: string
+      topN?: number | undefined
+    },
+  ): Promise<{
+    ranking: { index: number; relevanceScore: number }[]
+    response: { headers: Record<string, string>; body: unknown }
+    warnings: UnsupportedWarning[]
+  }>
+}

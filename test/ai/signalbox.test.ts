@@ -1,0 +1,110 @@
+import type {
+  EmbeddingModelV3,
+  EmbeddingModelV4,
+  LanguageModelV3,
+  LanguageModelV4,
+  RerankingModelV3,
+  RerankingModelV4,
+} from '@ai-sdk/provider'
+import * as ai7 from 'ai'
+import { createSignalbox, type Signalbox, type Specification } from '../../src/ai/signalbox.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { answerAt } from '../kinds/samples.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
+import { fakeUpstream, json, never, sse } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+/* The models fit the interfaces of either version, which the compiler checks. */
+export const fits = (four: Signalbox, three: Signalbox<'v3'>) => {
+  const language: LanguageModelV4 = four('fast')
+  const embedding: EmbeddingModelV4 = four.embeddingModel('e')
+  const reranking: RerankingModelV4 = four.rerankingModel('r')
+  const language3: LanguageModelV3 = three('fast')
+  const embedding3: EmbeddingModelV3 = three.embeddingModel('e')
+  const reranking3: RerankingModelV3 = three.rerankingModel('r')
+  return [language, embedding, reranking, language3, embedding3, reranking3]
+}
+
+/** Each way to a gateway, for a version. */
+const ways = {
+  'in process': <S extends Specification>(gateway: Gateway, _: string, specification: S) =>
+    createSignalbox(gateway, { specification }),
+  'in process with a key': <S extends Specification>(gateway: Gateway, apiKey: string, specification: S) =>
+    createSignalbox(gateway, { apiKey, specification }),
+  'over HTTP': <S extends Specification>(gateway: Gateway, apiKey: string, specification: S) =>
+    createSignalbox({ baseURL: 'http://gateway/', apiKey, specification, fetch: gateway.fetch }),
+}
+
+for (const [way, open] of Object.entries(ways))
+  for (const [ai, specification] of [
+    [ai7, 'v4'],
+    [ai6, 'v3'],
+  ] as const) {
+    const test = suite(`signalbox/ai ${way}, ${specification}`)
+
+    const opened = async (up: ReturnType<typeof fakeUpstream>) => {
+      const { gateway, api, ...world } = await openWorld({
+        fetch: up,
+        connections: ['one', 'two'],
+        combos: { fast: ['one/m', 'two/m'] },
+      })
+      await api.settings.update({ requireApiKey: true })
+      const { key } = await api.keys.create({ name: 'k' })
+      return { ...world, api, signalbox: open(gateway, key, specification) as Signalbox } // AI SDK 7 takes V3 as well
+    }
+
+    test('texts are generated whole and as a stream, while keys are required', async () => {
+      const { signalbox } = await opened(
+        fakeUpstream(({ body }) => (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer()))),
+      )
+      const whole = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi', maxRetries: 0 })
+      const streamed = ai.streamText({ model: signalbox('fast'), prompt: 'Hi', maxRetries: 0 })
+      assert.ok(whole.text.length > 0)
+      assert.ok((await streamed.text).length > 0)
+      assert.ok((await streamed.response).timestamp instanceof Date)
+      assert.is(Object(whole.providerMetadata?.signalbox).target, 'one/m')
+      assert.is(Object((await streamed.providerMetadata)?.signalbox).target, 'one/m')
+    })
+
+    test('texts are embedded and documents ranked', async () => {
+      const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer())))
+      const { embedding } = await ai.embed({ model: signalbox.embeddingModel('one/e'), value: 'Hi' })
+      assert.equal(embedding, [0.25, -0.5, 1])
+      const asked = { query: 'red fruit', documents: ['a tree', 'a red fruit'], topN: 1 }
+      const { ranking } = await ai.rerank({ ...asked, model: signalbox.rerankingModel('one/r') })
+      assert.is(ranking[0]?.originalIndex, 1)
+    })
+
+    test('the AI SDK does not repeat what the gateway has tried at all targets', async () => {
+      const up = fakeUpstream(() => json({ error: { message: 'It broke.' } }, 500))
+      const { signalbox } = await opened(up)
+      const thrown = await ai.generateText({ model: signalbox('fast'), prompt: 'Hi' }).catch((error: unknown) => error)
+      assert.ok(ai.APICallError.isInstance(thrown), String(thrown))
+      assert.equal([Object(thrown).isRetryable, Object(thrown).statusCode, up.calls.length], [false, 500, 2])
+    })
+
+    test('bytes of a file are sent as base64', async () => {
+      const up = fakeUpstream(() => json(chatAnswer()))
+      const { signalbox } = await opened(up)
+      const data = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00])
+      const content = [{ type: 'file' as const, mediaType: 'image/png', data }]
+      await ai.generateText({ model: signalbox('one/m'), messages: [{ role: 'user', content }] })
+      assert.match(up.calls[0]?.body ?? '', 'iVBORw0KGgoA')
+    })
+
+    test('an abort rejects with its reason and ends the call to the provider', async () => {
+      const leave = new AbortController()
+      const up = fakeUpstream(() => {
+        queueMicrotask(() => leave.abort(new Error('left')))
+        return never()
+      })
+      const { signalbox } = await opened(up)
+      const asked = { model: signalbox('one/m'), prompt: 'Hi', abortSignal: leave.signal, maxRetries: 0 }
+      const thrown = await ai.generateText(asked).catch((error: unknown) => error)
+      assert.equal([String(thrown), up.open], ['Error: left', 0])
+    })
+  }
