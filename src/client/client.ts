@@ -9,6 +9,7 @@ import { type ClientAction, type ClientRoute, type ClientRoutes, cloudAction, re
 import { createSend } from './send.ts'
 
 export type { LiveEvent, LiveEvents, LiveEventType } from '../http/live-feed.ts'
+export type { KeptAttempt, KeptRequest, KeptSkip, KeptTarget } from '../usage/kept/record.ts'
 export type { DisabledCloud } from './client-rules.ts'
 export { ClientError, type ClientErrorCode } from './error.ts'
 export type { LiveOptions } from './live.ts'

@@ -3,6 +3,7 @@ import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { attackersWriteText } from './browser/dashboard/attacks.ts'
 import { keysAreFound } from './browser/dashboard/keys.ts'
+import { whatRunsIsSeen } from './browser/dashboard/live.ts'
 import { everybodyCanUseIt } from './browser/dashboard/looks.ts'
 import { looksAsItDid } from './browser/dashboard/pictures.ts'
 import { worksAnywhere } from './browser/dashboard/places.ts'
@@ -21,6 +22,7 @@ test.after(({ browser }) => browser?.close())
 operatorWorks(test)
 modelsAreAsked(test)
 keysAreFound(test)
+whatRunsIsSeen(test)
 everybodyCanUseIt(test)
 attackersWriteText(test)
 worksAnywhere(test)

@@ -2,6 +2,7 @@ import { Component, type ComponentChildren, type ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useAction, useSignal } from './data.ts'
 import { clockTime } from './format.ts'
+import { followLive } from './live.ts'
 import Overview from './pages/overview.tsx'
 import { linkTo, route } from './route.ts'
 import { access, checkAccess, hasToken, lostAt, messageOf, signIn, signOut } from './session.ts'
@@ -40,6 +41,7 @@ function Frame() {
   const { page } = route.value
   const title = isPage(page) ? texts.pages[page] : texts.unknownPage
   const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(followLive, [])
   useEffect(() => {
     document.title = `${title} – ${texts.product}`
     heading.current?.focus()

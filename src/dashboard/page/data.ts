@@ -1,5 +1,6 @@
 import { type ReadonlySignal, type Signal, signal, useComputed, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { type LiveEventType, onEvents } from './live.ts'
 import { type Access, access, isDenied, messageOf, signOut } from './session.ts'
 
 /** What is loaded for a view: what came last stays while it is loaded again. */
@@ -12,10 +13,13 @@ export interface Loaded<T> {
 export interface Resource<T> extends ReadonlySignal<Loaded<T>> {}
 
 /**
- * Loads what a view shows, again when a signal changes that `load` reads, and again each `everyMs` while the page is visible. What comes after the
- * view has gone, or after a newer call, is dropped.
+ * Loads what a view shows, again when a signal changes that `load` reads, again each `everyMs` while the page is visible, and again with events of
+ * the types `on`, at most each `restMs`. What comes after the view has gone, or after a newer call, is dropped.
  */
-export function useLoaded<T>(load: () => Promise<T>, { everyMs }: { everyMs?: number } = {}) {
+export function useLoaded<T>(
+  load: () => Promise<T>,
+  { everyMs, on = [], restMs = 1_000 }: { everyMs?: number; on?: readonly LiveEventType[]; restMs?: number } = {},
+) {
   const state = useSignal<Loaded<T>>({ value: undefined, error: undefined, isLoading: true })
   const turn = useSignal(0)
   const latest = useRef(0)
@@ -43,8 +47,23 @@ export function useLoaded<T>(load: () => Promise<T>, { everyMs }: { everyMs?: nu
     }
     const timer = everyMs === undefined ? undefined : setInterval(again, everyMs)
     document.addEventListener('visibilitychange', again)
+    let loadedAt = Date.now()
+    let soon: ReturnType<typeof setTimeout> | undefined
+    const leave = onEvents((events) => {
+      if (!events.some(({ type }) => on.includes(type))) return
+      soon ??= setTimeout(
+        () => {
+          soon = undefined
+          loadedAt = Date.now()
+          again()
+        },
+        loadedAt + restMs - Date.now(),
+      )
+    })
     return () => {
       latest.current = -1
+      leave()
+      clearTimeout(soon)
       clearInterval(timer)
       document.removeEventListener('visibilitychange', again)
     }

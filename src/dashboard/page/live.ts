@@ -1,65 +1,76 @@
-import type { KeptRequest } from './kept-request.ts'
-import { addressOf, credentials, watchedFetch } from './session.ts'
+import { signal } from '@preact/signals'
+import type { LiveEvent, LiveEventType } from '../../client/client.ts'
+import type { RunningRequest } from '../../http/live-feed.ts'
+import { api, lostAt } from './session.ts'
 
-/** In ms: so often at most new requests are handed over, and so long it waits before it connects again. */
-const BATCH = 250
-const AGAIN = 3_000
+export type { LiveEvent, LiveEventType, RunningRequest }
 
-/**
- * Follows the requests that end, while the page is visible, and hands them over in batches, the newest first. Returns the function that stops it.
- * It is a fetch and no EventSource, which could send no token.
- */
-export function openLive(onEnded: (requests: KeptRequest[]) => void): () => void {
+/** So often at most events are handed over, in ms. */
+const TOGETHER = 250
+
+/** The requests that are under way, by their ids. */
+export const running = signal<ReadonlyMap<string, RunningRequest>>(new Map())
+
+const listeners = new Set<(events: LiveEvent[]) => void>()
+let last: string | undefined
+let waiting: LiveEvent[] = []
+
+/** Calls `listener` with what has happened, in order. Returns the function that ends it. */
+export function onEvents(listener: (events: LiveEvent[]) => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+/** Follows the gateway while the page is visible: one stream for all views. Returns the function that ends it. */
+export function followLive(): () => void {
   let stop = new AbortController()
-  let again: ReturnType<typeof setTimeout> | undefined
-  let waiting: KeptRequest[] = []
-  let handing: ReturnType<typeof setTimeout> | undefined
 
-  function take(request: KeptRequest) {
-    waiting.unshift(request)
-    handing ??= setTimeout(() => {
-      handing = undefined
-      onEnded(waiting)
-      waiting = []
-    }, BATCH)
-  }
-
-  async function follow(signal: AbortSignal) {
-    const response = await watchedFetch(addressOf('api/usage/live'), { headers: credentials(), signal })
-    if (!response.ok || !response.body) return
-    let text = ''
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-      text += chunk.value
-      const events = text.split('\n\n')
-      text = events.pop() ?? ''
-      for (const event of events) {
-        const lines = event.split('\n')
-        const data = lines.find((line) => line.startsWith('data: '))
-        if (data && lines.includes('event: request')) take(JSON.parse(data.slice(6)))
-      }
+  async function start() {
+    stop.abort()
+    if (document.hidden) return
+    stop = new AbortController()
+    const events = api.value.live({
+      signal: stop.signal,
+      ...(last !== undefined && { after: last }),
+      onConnection: (error) => {
+        lostAt.value = error && (lostAt.value ?? Date.now())
+      },
+    })
+    for await (const event of events) {
+      last = event.id
+      if (waiting.push(event) === 1) setTimeout(hand, TOGETHER)
     }
   }
 
-  function start() {
-    clearTimeout(again)
-    stop.abort()
-    stop = new AbortController()
-    const { signal } = stop
-    if (document.hidden) return
-    follow(signal)
-      .catch(() => {}) // it connects again
-      .finally(() => {
-        if (!signal.aborted) again = setTimeout(start, AGAIN)
-      })
-  }
-
-  start()
-  document.addEventListener('visibilitychange', start)
+  const begin = () => void start().catch(() => {}) // it was refused, which the page is told of by its fetch
+  begin()
+  document.addEventListener('visibilitychange', begin)
   return () => {
-    document.removeEventListener('visibilitychange', start)
-    clearTimeout(again)
-    clearTimeout(handing)
+    document.removeEventListener('visibilitychange', begin)
     stop.abort()
+  }
+}
+
+function hand() {
+  const events = waiting
+  waiting = []
+  const requests = new Map(running.value)
+  for (const event of events) note(event, requests)
+  running.value = requests
+  for (const listener of listeners) listener(events)
+}
+
+function note({ type, data }: LiveEvent, requests: Map<string, RunningRequest>) {
+  if (type === 'running') {
+    requests.clear()
+    for (const request of data.requests) requests.set(request.id, request)
+  } else if (type === 'began') requests.set(data.id, data)
+  else if (type === 'finished') requests.delete(data.id)
+  else if (type === 'attempt' || type === 'first-word') {
+    const known = requests.get(data.id)
+    if (!known) return
+    if (type === 'first-word') requests.set(data.id, { ...known, firstByteMs: data.firstByteMs })
+    else if ('number' in data)
+      requests.set(data.id, { ...known, attempts: Object.assign([...known.attempts], { [data.number - 1]: data }) })
   }
 }

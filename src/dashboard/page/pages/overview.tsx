@@ -13,7 +13,11 @@ type Loaded = Awaited<ReturnType<typeof load>>
 
 /** The figures of the last 24 hours, failing targets, and what the operator should look at. */
 export default function Overview() {
-  const { state, reload } = useLoaded(load, { everyMs: 15_000 })
+  const { state, reload } = useLoaded(load, {
+    everyMs: 30_000,
+    on: ['finished', 'health', 'changed', 'lost'],
+    restMs: 3_000,
+  })
   return (
     <Await of={state.value} onRetry={reload}>
       {(loaded) => (

@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks'
 import { type Signal, useLoaded, useSignal } from '../data.ts'
 import { clockTime, duration, exactTime, money, shortNumber, shown } from '../format.ts'
 import { endKinds, type KeptRequest } from '../kept-request.ts'
-import { openLive } from '../live.ts'
+import { onEvents, type RunningRequest, running } from '../live.ts'
 import { linkTo, route, setQuery } from '../route.ts'
 import { api } from '../session.ts'
 import { texts as common } from '../texts/frame.ts'
@@ -27,7 +27,7 @@ function RequestList() {
   const { state, reload } = useLoaded(load)
   const fresh = useSignal<KeptRequest[]>([])
   const isLive = useSignal(true)
-  useLive(fresh, isLive)
+  useLive(fresh, isLive, reload)
   const older = useSignal<KeptRequest[]>([])
   const before = useSignal<string | undefined>(undefined) // empty: there are no older ones
   const filter = route.value.query.toString()
@@ -50,7 +50,8 @@ function RequestList() {
       <Await of={state.value} onRetry={reload}>
         {({ requests, next, names }) => {
           const seen = new Set<string>()
-          const rows = [...fresh.value.filter(meets), ...requests, ...older.value].filter(
+          const now = isLive.value ? [...running.value.values()].reverse() : []
+          const rows: Row[] = [...[...now, ...fresh.value].filter(meets), ...requests, ...older.value].filter(
             ({ id }) => !seen.has(id) && seen.add(id),
           )
           const following = before.value === undefined ? next : before.value || undefined
@@ -99,20 +100,22 @@ function filterOf() {
   return Object.fromEntries(given)
 }
 
-/** Does a request that has just ended meet the filter? */
-function meets(request: KeptRequest): boolean {
+/** Does a request that runs or has just ended meet the filter? */
+function meets(request: Row): boolean {
   return Object.entries(filterOf()).every(([name, value]) => {
     if (name === 'target') return request.attempts.some(({ provider, model }) => `${provider}/${model}` === value)
     return Reflect.get(request, name) === value
   })
 }
 
-/** Collects requests that end while the page is visible. */
-function useLive(fresh: Signal<KeptRequest[]>, isLive: Signal<boolean>): void {
+/** Collects requests that end, and lists anew where some were missed. */
+function useLive(fresh: Signal<KeptRequest[]>, isLive: Signal<boolean>, reload: () => void): void {
   useEffect(() => {
     if (!isLive.value) return undefined
-    return openLive((ended) => {
-      fresh.value = [...ended, ...fresh.value].slice(0, MOST_ROWS)
+    return onEvents((events) => {
+      const ended = events.flatMap(({ type, data }) => (type === 'finished' ? data : []))
+      if (ended.length > 0) fresh.value = [...ended.reverse(), ...fresh.value].slice(0, MOST_ROWS)
+      if (events.some(({ type }) => type === 'lost')) reload()
     })
   }, [isLive.value])
 }
@@ -158,11 +161,20 @@ function Filters() {
   )
 }
 
-const columnsOf = (names: ReadonlyMap<string, string>): Column<KeptRequest>[] => [
+/** A request that is over, or one that runs, which has no end yet. */
+type Row = KeptRequest | (RunningRequest & { [Name in Exclude<keyof KeptRequest, keyof RunningRequest>]?: undefined })
+
+/** The attempts of a request that runs, one after the other. */
+const courseOf = ({ attempts }: RunningRequest) =>
+  attempts
+    .map(({ provider, model, status = '', outcome = '…' }) => `${provider}/${model} ${status} ${outcome}`)
+    .join(' → ')
+
+const columnsOf = (names: ReadonlyMap<string, string>): Column<Row>[] => [
   {
     name: texts.columns.time,
-    cell: ({ id, time }) => (
-      <a href={linkTo('requests', id)} title={`${exactTime(time)} ${id}`}>
+    cell: ({ id, time, end }) => (
+      <a href={end && linkTo('requests', id)} title={`${exactTime(time)} ${id}`}>
         {clockTime(time)}
       </a>
     ),
@@ -172,22 +184,31 @@ const columnsOf = (names: ReadonlyMap<string, string>): Column<KeptRequest>[] =>
     cell: ({ keyId }) => <Text of={keyId === undefined ? texts.noKey : (names.get(keyId) ?? keyId)} />,
   },
   { name: texts.columns.asked, cell: ({ model = '' }) => <Text of={model} /> },
-  { name: texts.columns.target, cell: ({ target }) => <Text of={target && `${target.provider}/${target.model}`} /> },
+  {
+    name: texts.columns.target,
+    cell: (row) => <Text of={row.end ? row.target && `${row.target.provider}/${row.target.model}` : courseOf(row)} />,
+  },
   { name: texts.columns.status, isNumber: true, cell: ({ status }) => status },
   {
     name: texts.columns.end,
-    cell: ({ end, error, reason }) => (
-      <span title={reason === undefined ? '' : shown(reason)}>
-        <State kind={endKinds[end]}>{texts.ends[end]}</State> <Text of={error?.toLowerCase()} />
-      </span>
-    ),
+    cell: ({ end, error, reason, firstByteMs }) =>
+      !end ? (
+        <span>
+          <State kind="warn">{texts.running}</State>{' '}
+          {firstByteMs !== undefined && `${texts.one.firstByte} ${duration(firstByteMs)}`}
+        </span>
+      ) : (
+        <span title={reason === undefined ? '' : shown(reason)}>
+          <State kind={endKinds[end]}>{texts.ends[end]}</State> <Text of={error?.toLowerCase()} />
+        </span>
+      ),
   },
   { name: texts.columns.attempts, isNumber: true, cell: ({ attempts }) => attempts.length },
   {
     name: texts.columns.duration,
     isNumber: true,
-    by: ({ durationMs }) => durationMs,
-    cell: ({ durationMs }) => duration(durationMs),
+    by: ({ durationMs = 0 }) => durationMs,
+    cell: ({ durationMs }) => durationMs !== undefined && duration(durationMs),
   },
   {
     name: texts.columns.tokens,

@@ -16,7 +16,7 @@ type TargetState = Health['targets'][number]
 
 /** Connections, what is ill, and what can be done about it. */
 export default function Targets() {
-  const { state, reload } = useLoaded(load, { everyMs: 5_000 })
+  const { state, reload } = useLoaded(load, { everyMs: 15_000, on: ['health', 'changed', 'lost'] })
   const edited = useSignal<ShownConnection | 'new' | undefined>(undefined)
   const removed = useSignal<ShownConnection | undefined>(undefined)
   const tested = useSignal<Tested | undefined>(undefined)

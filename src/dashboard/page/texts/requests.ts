@@ -18,6 +18,7 @@ export const texts = {
     more: 'More filters',
   },
   any: 'any',
+  running: 'running',
   ends: {
     complete: 'complete',
     aborted: 'the client left',

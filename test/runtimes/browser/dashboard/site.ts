@@ -8,7 +8,7 @@ import { builtDashboard } from '../../../dashboard/built.ts'
 export const TOKEN = 'a-token-of-the-operator-0123456789'
 
 /** A gateway with its dashboard on a free port. Its provider "openai" answers, and costs more than it seems; "groq" always fails. */
-export async function serveDashboard(options: Partial<GatewayOptions> = {}) {
+export async function serveDashboard({ port = 0, ...options }: Partial<GatewayOptions> & { port?: number } = {}) {
   const { dashboard } = await builtDashboard()
   const gateway = createGateway({
     storage: memoryStorage(),
@@ -19,7 +19,7 @@ export async function serveDashboard(options: Partial<GatewayOptions> = {}) {
     fetch: answer,
     ...options,
   })
-  const server = await serveNode(gateway, { port: 0, hostname: '127.0.0.1' })
+  const server = await serveNode(gateway, { port, hostname: '127.0.0.1' })
   return {
     gateway,
     url: server.url,
@@ -40,7 +40,8 @@ export type Served = Awaited<ReturnType<typeof serveDashboard>>
 /** What the failing provider says; it is shown, and is no HTML. */
 export const FAILURE = 'Overloaded, <b>try again</b>'
 
-const answer: typeof fetch = async (input) => {
+/** What the providers of these gateways answer. */
+export const answer: typeof fetch = async (input) => {
   if (String(input).includes('groq')) return Response.json({ error: { message: FAILURE } }, { status: 503 })
   const usage = { prompt_tokens: 500, completion_tokens: 100_000, total_tokens: 100_500 }
   const events = [

@@ -1,0 +1,80 @@
+import type { Browser } from 'playwright-core'
+import { memoryStorage } from '../../../../adapters/storage/memory.ts'
+import { assert, type Suite } from '../../../support/suite.ts'
+import { answer, serveDashboard } from './site.ts'
+import { goTo, visit } from './visit.ts'
+
+/** What an operator sees of a request while it runs, and of a gateway that is started again. */
+export function whatRunsIsSeen(test: Suite<{ browser?: Browser }>): void {
+  test('a streamed request is seen while it runs, with its failed attempt, and the page mends a lost connection', async ({
+    browser,
+  }) => {
+    const storage = memoryStorage()
+    let finish = () => {}
+    const held = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const first = await serveDashboard({
+      storage,
+      fetch: async (input: string | URL | Request, init?: RequestInit) => {
+        const response = await answer(input, init)
+        if (!response.ok || !response.body) return response
+        const whole = await response.text()
+        const end = whole.indexOf('\n\n') + 2
+        const body = new ReadableStream({
+          async start(controller) {
+            controller.enqueue(new TextEncoder().encode(whole.slice(0, end)))
+            await held
+            controller.enqueue(new TextEncoder().encode(whole.slice(end)))
+            controller.close()
+          },
+        })
+        return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+      },
+    })
+    const { api } = first.gateway
+    await api.connections.create({ provider: 'groq', apiKey: 'gsk_0123456789abcdef' })
+    await api.connections.create({ provider: 'openai', apiKey: 'sk-0123456789abcdef' })
+    await api.combos.create({ name: 'fast', models: ['groq/llama-3.3-70b-versatile', 'openai/gpt-5-mini'] })
+
+    const { page, faults, close } = await visit(browser as Browser, first.url) // launched before
+    await goTo(page, '#/requests')
+    const answered = await first.ask({ model: 'fast' })
+    const running = page.getByRole('row', {
+      name: /fast groq\/llama-3\.3-70b-versatile 503 server → openai\/gpt-5-mini .*running/,
+    })
+    await running.waitFor()
+    await running.getByText(/First word after/).waitFor()
+    finish()
+    await answered.text()
+    await page.getByRole('row', { name: /fast openai\/gpt-5-mini 200 complete/ }).waitFor()
+    assert.is(await running.count(), 0)
+
+    await goTo(page, '#/targets')
+    await page
+      .getByText(/cooling|failing/)
+      .first()
+      .waitFor()
+    await api.connections.create({ provider: 'mistral', apiKey: 'mistral-0123456789abcdef' })
+    await page
+      .getByRole('row', { name: /mistral/ })
+      .first()
+      .waitFor()
+
+    await goTo(page, '#/requests')
+    assert.equal(faults, [])
+    await first.close()
+    await page.getByText(/The gateway does not answer since/).waitFor()
+    const second = await serveDashboard({ storage, port: Number(new URL(first.url).port) })
+    await page.getByText(/The gateway does not answer since/).waitFor({ state: 'detached' })
+    const refused = await second.ask({ model: 'nobody/nothing' })
+    await refused.text()
+    await page.getByRole('row', { name: /nobody\/nothing/ }).waitFor()
+    assert.equal(
+      faults.filter((fault) => !/Failed to load resource|net::ERR_/.test(fault)),
+      [],
+    )
+    await close()
+    await second.close()
+  })
+}
