@@ -42,8 +42,11 @@ export async function changing(
   read: () => Promise<object>,
 ): Promise<void> {
   const base = changed.get(record) ?? record
-  const fetch: typeof watchedFetch = (input, init) =>
-    watchedFetch(input, { ...init, headers: { ...Object(init?.headers), 'if-match': revisionOf(base) } })
+  const fetch: typeof watchedFetch = (input, init) => {
+    const headers = new Headers(init?.headers)
+    headers.set('if-match', revisionOf(base))
+    return watchedFetch(input, { ...init, headers })
+  }
   try {
     await change(createClient({ baseUrl: apiRoot, fetch, ...(token.value !== '' && { token: token.value }) }))
   } catch (error) {
