@@ -240,3 +240,24 @@ test('content filters of vendors that answer 200 are errors of the request, and 
     assert.equal([response.status, up.calls.length], [400, 1], await response.text())
   }
 })
+
+test('a stream stays open while the job goes on, and ends with the image or the error', async () => {
+  for (const [status, last] of [
+    ['Ready', /event: image_generation\.completed\n.*"output_format":"jpeg"/],
+    ['Request Moderated', /^data: \{"error":\{"message":"[^"]*(?:\\"bfl\\")?[^"]*content filter/m],
+  ] as const) {
+    let asked = 0
+    const { ask, up, clock } = await openImages({
+      answer: (call) => {
+        if (!isPoll(call)) return undefined
+        return ++asked > 20 ? json({ status, result: { sample: SAMPLE } }) : json({ status: 'Pending' })
+      },
+    })
+    const answering = ask(model, { stream: true }).then((response) => response.text())
+    for (let times = 0; times < 150; times++) await clock.advance(times < 30 ? 0 : 500)
+    const text = await answering
+    assert.match(text, /^: keep-alive\n\n/)
+    assert.match(text, last)
+    assert.equal([up.open, clock.pending()], [0, 0])
+  }
+})
