@@ -33,13 +33,13 @@ async function streaming() {
 
 for (const provider of ['one', 'openrouter'])
   for (const end of ['close', 'error'] as const)
-    test(`a stream of ${provider} that is cut at any byte never ends well (${end})`, async () => {
+    test(`a stream of ${provider} that is cut anywhere never ends well (${end})`, async () => {
       const streamed = await streaming()
       const whole = await streamed([STREAM], 'close', { provider })
       assert.match(whole, /image_generation\.completed/)
       assert.not.match(whole, /"error"/)
       const last = STREAM.trimEnd().length // what is missing then is a blank line
-      for (let at = 0; at < last; at++) {
+      for (let at = 0; at < last; at += process.env.CI ? 1 : 4) {
         const text = await streamed([STREAM.slice(0, at)], end, { provider })
         assert.match(text, /"error"/, `${at}: ${text.slice(0, 200)}`)
       }
