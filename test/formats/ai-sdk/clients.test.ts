@@ -157,7 +157,7 @@ for (const { name, ai, version } of generations) {
   })
 
   test('the models are listed with their kinds and the version of the client', async () => {
-    const { gateway } = await openWorld({
+    const { gateway, api } = await openWorld({
       connections: ['one'],
       combos: { fast: ['one/m'] },
       fetch: fakeUpstream(() => json({ data: [] })),
@@ -171,6 +171,30 @@ for (const { name, ai, version } of generations) {
       specification: { specificationVersion: `v${version}`, provider: 'signalbox', modelId: 'fast' },
       modelType: 'language',
     })
+    await api.settings.update({ requireApiKey: true })
+    assert.is((await gateway.fetch(`http://gateway/v${version}/ai/config`)).status, 401)
+  })
+
+  test('options of a provider that have no equal are named', async () => {
+    const { fetch } = await openBefore(
+      'openai-chat',
+      fakeUpstream(() => json(chatAnswer())),
+    )
+    const providerOptions = {
+      gateway: { models: ['other/model'] },
+      xai: { searchParameters: {} },
+      openai: { user: 'me' },
+    }
+    const { warnings } = await ai.generateText({
+      ...once,
+      model: over(fetch)(MODEL),
+      prompt: QUESTION,
+      providerOptions,
+    })
+    assert.equal(
+      warnings?.map((warning) => 'feature' in warning && warning.feature),
+      ['providerOptions.gateway.models', 'providerOptions.xai'],
+    )
   })
 
   test('texts are embedded and documents ranked', async () => {

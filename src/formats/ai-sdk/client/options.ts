@@ -47,8 +47,6 @@ export function parseOptions(body: Fields, warnings: Warnings): ParsedOptions {
   const isStrict = openai.flag('strictJsonSchema')
   for (const name of ['cacheControl', 'cache_control', 'sendReasoning', 'structuredOutputMode', 'toolStreaming'])
     anthropic.ignore(name) // they concern single parts, or the client alone
-  signalbox.ignore('models', 'on', 'params')
-  gateway.ignore('models')
   given.ignore('azure', 'vertex')
   for (const fields of [openai, anthropic, google, signalbox, gateway, given]) fields.drop()
   return { options, isStrict }
