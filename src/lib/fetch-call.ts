@@ -66,8 +66,9 @@ export function fetchCall(
   const abort = new AbortController()
   let body: FetchBody | undefined
 
-  async function open(): Promise<UpstreamAnswer> {
-    const response = await fetch(call.url, initOf(call, abort.signal))
+  /** It is passed what it sends, since `cancel` outlives that, and would keep it in memory. */
+  async function open(url: string, init: RequestInit): Promise<UpstreamAnswer> {
+    const response = await fetch(url, init)
     if (turn) await turn()
     const { headers } = response
     body = bodyOf(response)
@@ -76,7 +77,7 @@ export function fetchCall(
   }
 
   return {
-    answer: open(),
+    answer: open(call.url, initOf(call, abort.signal)),
     cancel(reason) {
       abort.abort(reason)
       body?.cancel(reason)

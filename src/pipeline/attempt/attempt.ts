@@ -27,7 +27,7 @@ export class Attempt {
   readonly #scope = new Scope()
   readonly #request: ModelRequest
   readonly #log: AttemptLog
-  #codec: Codec
+  #codec: Codec | undefined // until it is made: what is sent may be large, and whoever has made it may refer to it for longer
   #call: ProviderCall | undefined = undefined
   #onCalled: () => void = () => {}
   #allowance: OutputAllowance | undefined = undefined
@@ -125,16 +125,19 @@ export class Attempt {
 
   async #run(): Promise<Outcome> {
     const { client } = this.#request
+    const codec = this.#codec
+    this.#codec = undefined
+    if (!codec) throw new TypeError('An attempt is made once.')
     const leave = (reason: unknown) => {
       if (client.gone && this.#hasBegun) this.#log.cancelled(client.gone) // at once, as the record of the request ends now and has to have it
       this.#scope.end(reason)
     }
     client.scope.add(leave)
     try {
-      const prepared = await this.#prepare(this.#codec.request)
+      const prepared = await this.#prepare(codec.request)
       this.#unlessEnded()
       this.#hasBegun = true
-      const outcome = 'kind' in prepared ? this.#failedOutcome(prepared) : await this.#outcomeOf(prepared)
+      const outcome = 'kind' in prepared ? this.#failedOutcome(prepared) : await this.#outcomeOf(prepared, codec)
       this.#unlessEnded()
       if (outcome.kind === 'answered') this.#log.answered(outcome.response.kind, outcome.response.head.status)
       else this.#log.failed(outcome.failure, { sentStatus: outcome.head?.status, isEmpty: outcome.empty !== undefined })
@@ -152,8 +155,8 @@ export class Attempt {
   }
 
   /** The outcome of a call, and of further ones that its response asks for. */
-  async #outcomeOf(first: UpstreamCall): Promise<Answered | Failed> {
-    let codec = this.#codec
+  async #outcomeOf(first: UpstreamCall, own: Codec): Promise<Answered | Failed> {
+    let codec = own
     let call = first
     try {
       for (;;) {

@@ -1,0 +1,72 @@
+import { encodeUtf8 } from '../../../src/lib/bytes.ts'
+import { json } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { collectGarbage } from '../../support/garbage.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { hearingCatalog } from './vendors.ts'
+
+const test = suite('the memory of an upload')
+
+const SIZE = 25 * 1024 * 1024
+/** Bytes in array buffers, where uploads are. */
+async function held(): Promise<number> {
+  await collectGarbage()
+  return process.memoryUsage().arrayBuffers
+}
+
+/** The upload in pieces that are made as they are read. */
+function upload(): ReadableStream<Uint8Array> {
+  const head = encodeUtf8(
+    '--x\r\ncontent-disposition: form-data; name="model"\r\n\r\nheard\r\n--x\r\ncontent-disposition: form-data; name="file"; filename="a.mp3"\r\ncontent-type: audio/mpeg\r\n\r\n',
+  )
+  let left = SIZE
+  let isBegun = false
+  return new ReadableStream(
+    {
+      pull(controller) {
+        if (!isBegun) {
+          isBegun = true
+          return controller.enqueue(head)
+        }
+        if (left === 0) {
+          controller.enqueue(encodeUtf8('\r\n--x--\r\n'))
+          return controller.close()
+        }
+        const size = Math.min(left, 64 * 1024)
+        left -= size
+        controller.enqueue(new Uint8Array(size).fill(7))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+test('is at most 2.2 times its size while any of its targets is asked', async () => {
+  let before = 0
+  const most: number[] = []
+  const fetch = async (_: unknown, { body }: RequestInit = {}) => {
+    assert.ok((body as Uint8Array).length >= SIZE)
+    most.push((await held()) - before)
+    return most.length < 3 ? json({ error: { message: 'no' } }, 500) : json({ text: 'Hi' })
+  }
+  const models = ['openai/m', 'groq/m', 'deepgram/m', 'mistral/m', 'elevenlabs/m']
+  const world = await openWorld({
+    fetch,
+    catalog: hearingCatalog,
+    connections: Object.keys(hearingCatalog),
+    combos: { heard: { models: models.filter((name) => !name.startsWith('deepgram')), kind: 'stt' } },
+  })
+  const request = () =>
+    new Request('http://gateway/v1/audio/transcriptions', {
+      method: 'POST',
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      body: upload(),
+      duplex: 'half',
+    } as RequestInit)
+  before = await held()
+  const response = await world.gateway.fetch(request())
+  assert.is(response.status, 200, await response.text())
+  assert.is(most.length, 3)
+  for (const bytes of most) assert.ok(bytes <= 2.2 * SIZE, `${(bytes / SIZE).toFixed(2)} times its size`)
+  console.log(`  ${most.map((bytes) => (bytes / SIZE).toFixed(2)).join(', ')} times the size of the upload`)
+})
