@@ -1,5 +1,4 @@
 import { hashOf } from './hash.ts'
-import { isObject } from './json.ts'
 
 /** What the management API shows with a record that is no part of it: secrets, and what it observes. */
 const BESIDE: ReadonlySet<string> = new Set(['key', 'hint', 'error', 'warnings', 'health'])
@@ -16,10 +15,7 @@ export function revisionOf(record: object): string {
 /** The same JSON value with the members of its objects in one order. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder)
-  if (!isObject(value)) return value
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((name) => [name, inOrder(value[name])]),
-  )
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).map(([name, inner]): [string, unknown] => [name, inOrder(inner)])
+  return Object.fromEntries(members.sort(([one], [other]) => (one < other ? -1 : 1)))
 }

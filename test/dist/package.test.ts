@@ -56,9 +56,9 @@ test('the package has types that resolve as its modules do', async ({ tarball })
   assert.is(stdout.match(/node16 \(from ESM\): OK \(ESM\)/g)?.length, modules.length, stdout)
 })
 
-test('the package divides its code into at most 134 modules, as each takes its time when the package is imported', () => {
+test('the package divides its code into at most 140 modules, as each takes its time when the package is imported', () => {
   const modules = built('.js')
-  assert.ok(modules.length <= 134, `there are ${modules.length}`)
+  assert.ok(modules.length <= 140, `there are ${modules.length}`)
 })
 
 test('the package holds the build, the examples, the licence and no source or test', async ({ tarball }) => {
@@ -100,10 +100,13 @@ test('the package contains every page of its documentation, and every file that 
       path,
     )
   const missing = pages.flatMap(({ path: from, links }) =>
-    links.filter(({ path }) => !names.includes(path)).map(({ path }) => `${from} -> ${path}`),
+    links.filter(({ path }) => !names.includes(path) && !isPicture(path)).map(({ path }) => `${from} -> ${path}`),
   )
   assert.equal(missing, [])
 })
+
+/** Pictures stay in the repository, where the package's page on npm finds them: they would be a quarter of the package. */
+const isPicture = (path: string) => path.endsWith('.webp')
 
 test('llms.txt lists each page of the package once, and nothing else', async ({ tarball }) => {
   const { stdout } = await execute('tar', ['-xzOf', tarball, 'package/llms.txt'])
