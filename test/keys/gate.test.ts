@@ -23,13 +23,17 @@ async function gated({ requireApiKey = true } = {}) {
   return { world, up, key, id, ask, chat: (headers: Record<string, string>) => ask('/v1/chat/completions', headers) }
 }
 
-type GateRoute = [method: string, path: string, format: 'openai' | 'anthropic' | 'google']
+type GateRoute = [method: string, path: string, format: keyof typeof kinds]
 
 /** The endpoints of all kinds but chat, which are written out below. */
 const ofKinds = endpoints
   .filter(hasForms)
   .map(
-    ({ path, format }): GateRoute => ['POST', path.replace('{model}', 'g'), format === 'gemini' ? 'google' : 'openai'],
+    ({ path, format }): GateRoute => [
+      'POST',
+      path.replace('{model}', 'g'),
+      format === 'gemini' ? 'google' : format === 'ai-sdk' ? format : 'openai',
+    ],
   )
 
 /** Of every kind of route: served, not served yet, and never heard of. */
@@ -52,6 +56,9 @@ const routes: readonly GateRoute[] = [
   ['POST', '/v1/audio/transcriptions', 'openai'],
   ['POST', '/v1/files', 'openai'],
   ['POST', '/v1/responses/compact', 'openai'],
+  ['POST', '/v4/ai/language-model', 'ai-sdk'],
+  ['POST', '/v3/ai/language-model', 'ai-sdk'],
+  ['GET', '/v4/ai/config', 'ai-sdk'],
   ['POST', '/v1/models/g:generateContent', 'google'],
   ['POST', '/v1/models/g:streamGenerateContent', 'google'],
   ['POST', '/v1/models/g:countTokens', 'google'],
@@ -69,6 +76,7 @@ const kinds = {
   openai: { 401: 'authentication_error', 403: 'permission_error' },
   anthropic: { 401: 'authentication_error', 403: 'permission_error' },
   google: { 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED' },
+  'ai-sdk': { 401: 'authentication_error', 403: 'forbidden' },
 } as const
 
 async function assertRefused(response: Response, status: 401 | 403, route: (typeof routes)[number]) {

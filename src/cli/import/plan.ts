@@ -272,7 +272,8 @@ export function address(
   given: string,
   { wish, end = '' }: { wish: string; end?: string },
 ): PlannedValue {
-  const trimmed = given.trim().replace(/\/+$/, '')
+  let trimmed = given.trim()
+  while (trimmed.endsWith('/')) trimmed = trimmed.slice(0, -1)
   const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined
   const isPlain = url && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.search || url.hash)
   const whole = trimmed.endsWith(end) ? trimmed : trimmed + end

@@ -190,7 +190,7 @@ export class History {
       leaving,
       isOther,
       isOver: false,
-      reply: gateway.fetch(`http://gateway${path}`, request),
+      reply: gateway.fetch(new Request(`http://gateway${path}`, request)),
     }
     this.#asked.push(asked)
     asked.done = asked.reply.then(async (reply) => {
