@@ -81,6 +81,38 @@ test('no more than 10,000 requests wait, and the logger says how many were not k
   assert.is((await world.api.usage.summary()).totals.requests, 10_000)
 })
 
+for (const [how, hangs] of [
+  ['refuses', false],
+  ['never answers', true],
+] as const) {
+  test(`a gateway that closes while the storage ${how} ends in 5 s, asks no more and says how many requests are lost`, async () => {
+    const { clock, storage, state } = flaky()
+    const { lines, logger } = told()
+    const hanging: Storage = {
+      ...storage,
+      set: (key, ...rest) =>
+        hangs && state.isAway && key.startsWith('usage/') ? new Promise(() => {}) : storage.set(key, ...rest),
+    }
+    const world = await openWorld({ usage: true, clock, storage: hanging, logger, fetch: answering() })
+    state.isAway = true
+    for (let times = 0; times < 3; times++) await world.chat({})
+    let isClosed = false
+    const closing = world.gateway.close().then(() => {
+      isClosed = true
+    })
+    await clock.advance(5_000)
+    assert.ok(isClosed)
+    await closing
+    const { writes } = state
+    await clock.advance(600_000)
+    assert.is(state.writes, writes)
+    assert.equal(
+      lines.filter((line) => /is lost/.test(line)),
+      ['The usage of requests is lost, as the gateway closed while the storage was away: 3.'],
+    )
+  })
+}
+
 test('a gateway that is killed loses no more than its last batch; another one reads and folds the rest', async () => {
   const clock = fakeClock()
   const storage = memoryStorage({ clock })

@@ -38,10 +38,12 @@ const BATCH_REQUESTS = 100
 const MOST_WAITING = 10_000
 /** The longest pause between two attempts to write, in ms. */
 const LONGEST_PAUSE_MS = 30_000
+/** The time for what waits when the gateway closes, in ms. */
+const CLOSE_MS = 5_000
 
 /**
  * The requests that are over and not yet written. They are written after the answer, in batches of a second or a hundred, in their order. While
- * the storage is away they wait, up to 10,000 of them.
+ * the storage is away they wait, up to 10,000 of them, until the gateway closes.
  */
 export class RequestQueue {
   readonly #options: QueueOptions
@@ -52,6 +54,8 @@ export class RequestQueue {
   #waiting = 0
   #dropped = 0
   #failures = 0
+  #isClosing = false
+  #hasGivenUp = false
   #writing: Promise<void> | undefined = undefined
   #tidying: Promise<void> | undefined = undefined
   #cancelTimer: CancelDeadline | undefined = undefined
@@ -68,6 +72,10 @@ export class RequestQueue {
   /** Never throws. `waitUntil` keeps the platform running until the request is written. */
   add(request: KeptRequest, waitUntil?: (work: Promise<unknown>) => void): void {
     for (const listener of this.#listeners) listener(request)
+    if (this.#hasGivenUp) {
+      this.#tellLost(1)
+      return
+    }
     if (this.#waiting >= MOST_WAITING) {
       if (this.#dropped++ === 0)
         this.#options.logger.warn(
@@ -94,6 +102,41 @@ export class RequestQueue {
     this.#close()
     while (this.#writing !== undefined) await this.#writing // what was closed meanwhile is written next
     await this.#tidying
+  }
+
+  /**
+   * Writes what waits, once, and then does `last`; resolves after 5 s at the latest. What cannot be written by then is lost, and the logger is told
+   * how many requests that are. Requests that end later are written too, unless some have been lost.
+   */
+  async close(last: () => Promise<void>): Promise<void> {
+    this.#isClosing = true
+    let cancel: CancelDeadline | undefined
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#options.startTimer(CLOSE_MS, () => {
+        if (this.#waiting > 0) this.#giveUp()
+        resolve()
+      })
+    })
+    await Promise.race([this.flush().then(last), late])
+    cancel?.()
+  }
+
+  #giveUp(): void {
+    this.#hasGivenUp = true
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    this.#isLastOpen = false
+    for (const { settle } of this.#batches.splice(0)) settle()
+    this.#tellLost(this.#waiting + this.#dropped)
+    this.#waiting = 0
+    this.#dropped = 0
+  }
+
+  #tellLost(requests: number): void {
+    if (requests > 0)
+      this.#options.logger.error(
+        `The usage of requests is lost, as the gateway closed while the storage was away: ${requests}.`,
+      )
   }
 
   #openBatch(): Batch {
@@ -126,7 +169,8 @@ export class RequestQueue {
     this.#cancelTimer = undefined
     this.#writing = this.#write().then((isDone) => {
       this.#writing = undefined
-      if (!isDone) this.#startTimer(Math.min(LONGEST_PAUSE_MS, BATCH_MS * 2 ** this.#failures))
+      if (!isDone && this.#isClosing) this.#giveUp()
+      else if (!isDone) this.#startTimer(Math.min(LONGEST_PAUSE_MS, BATCH_MS * 2 ** this.#failures))
       else if (!this.#isLastOpen)
         this.#close() // another one was closed meanwhile
       else if (!this.#cancelTimer) this.#startTimer(BATCH_MS)
@@ -139,6 +183,7 @@ export class RequestQueue {
       try {
         const writer = await this.#options.writer()
         await writer.write(batch)
+        if (this.#hasGivenUp) return false
         this.#batches.shift()
         this.#waiting -= batch.requests.length
         this.#recovered()

@@ -117,8 +117,7 @@ export function keepUsage({
     }),
     async close() {
       for (const stream of streams) stream.end()
-      await queue.flush()
-      await loaded?.close().catch(onError)
+      await queue.close(async () => loaded?.close().catch(onError))
     },
   }
 }
