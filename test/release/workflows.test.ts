@@ -82,7 +82,7 @@ test('the rules find what they are for', () => {
     ['publish ./release/signalbox-*.tgz --ignore-scripts', 'publish ./release/signalbox-*.tgz', /runs the scripts/],
     [/ {6}- run: npm install --global.*\n {6}- run: npm ci\n/, '      - run: npm ci\n', /with an npm that runs all/],
     ['"$GITHUB_REF_NAME" --out', '"$' + '{{ github.ref_name }}" --out', /an expression into a script/],
-    ["tags: ['v*']", "tags: ['v*']\n  pull_request_target:", /code of others/],
+    ['tags: ["v*"]', 'tags: ["v*"]\n  pull_request_target:', /code of others/],
   ]
   for (const [from, to, fault] of changes) {
     const changed = text.replace(from, () => to)
