@@ -49,21 +49,32 @@ async function open(status: number, path = '/v1/chat/completions') {
   return { api: gateway.api, ask, asked }
 }
 
-for (const [model, purpose] of [
-  ['gpt-image-2', 'images'],
-  ['tts-1', 'speech'],
-  ['whisper-1', 'transcription'],
+test('a kind that is asked elsewhere is named behind the words of the provider that refuses the model in chat', async () => {
+  for (const status of [400, 403, 404])
+    for (const path of ['/v1/chat/completions', '/v1/messages']) {
+      const { ask } = await open(status, path)
+      assert.is(
+        await ask('google/gemini-image'),
+        `${status} This is not a chat model. "google/gemini-image" is a model for images, which is asked at POST /v1/images/generations.`,
+      )
+      assert.is(await ask('oa/gpt-5'), `${status} This is not a chat model`)
+    }
+})
+
+for (const [model, purpose, endpoint] of [
+  ['gpt-image-2', 'images', '/v1/images/generations'],
+  ['tts-1', 'speech', '/v1/audio/speech'],
+  ['whisper-1', 'transcription', '/v1/audio/transcriptions'],
 ] as const)
-  test(`a kind that is served nowhere is named behind the words of the provider that refuses the model in chat: ${model}`, async () => {
-    for (const status of [400, 403, 404])
-      for (const path of ['/v1/chat/completions', '/v1/messages']) {
-        const { ask } = await open(status, path)
-        assert.is(
-          await ask(`oa/${model}`),
-          `${status} This is not a chat model. "openai/${model}" is a model for ${purpose}, which this gateway does not serve yet.`,
-        )
-        assert.is(await ask('oa/gpt-5'), `${status} This is not a chat model`)
-      }
+  test(`a model for ${purpose} is refused in chat, and no provider is asked`, async () => {
+    for (const path of ['/v1/chat/completions', '/v1/messages']) {
+      const { ask, asked } = await open(200, path)
+      assert.is(
+        await ask(`oa/${model}`),
+        `400 "openai/${model}" is a model for ${purpose}, which is asked at POST ${endpoint}, and not at POST ${path}.`,
+      )
+      assert.equal(asked, [])
+    }
   })
 
 test('a model at the endpoint of another kind is refused with the name of the right one, and no provider is asked', async () => {
@@ -97,13 +108,13 @@ test('a combo of another kind is refused with the name of the right endpoint', a
   assert.equal(asked, [])
 })
 
-test('a model or a combo of a kind that is served nowhere is refused at the endpoints of other kinds than chat', async () => {
+test('a model or a combo for speech or images is refused at the endpoints of other kinds than chat', async () => {
   const { ask, asked, api } = await open(200)
   await api.combos.create({ name: 'pictures', models: ['openai/gpt-image-2'], kind: 'image' })
   for (const path of ['/v1/embeddings', '/v1/rerank', '/v1/moderations', '/v1/search', '/v1/web/fetch']) {
     assert.is(
       await ask('openai/tts-1', path),
-      `400 "openai/tts-1" is a model for speech, which this gateway does not serve yet, and not at POST ${path}.`,
+      `400 "openai/tts-1" is a model for speech, which is asked at POST /v1/audio/speech, and not at POST ${path}.`,
     )
     assert.match(await ask('pictures', path), /^400 The combo "pictures" is of the kind "image", which/)
   }
@@ -127,16 +138,16 @@ test('models that read images, and models of Google that make them, are asked in
   assert.match(await ask('google/gemini-embedding-001'), /asked at POST \/v1\/embeddings/)
 })
 
-test('a kind that is served nowhere is named when a combo leads to its model', async () => {
+test('the kind is named when a combo leads to its model', async () => {
   const { api, ask } = await open(404)
-  await api.combos.create({ name: 'pictures', models: ['openai/gpt-image-2'], kind: 'image' })
-  assert.match(await ask('pictures'), /"openai\/gpt-image-2" is a model for images,/)
+  await api.combos.create({ name: 'pictures', models: ['google/gemini-image'] })
+  assert.match(await ask('pictures'), /"google\/gemini-image" is a model for images,/)
 })
 
 test('the kind is not spoken of when the provider has failed for another reason', async () => {
   for (const status of [401, 429, 500]) {
     const { ask } = await open(status)
-    assert.not.match(await ask('openai/gpt-image-2'), /model for images/)
+    assert.not.match(await ask('google/gemini-image'), /model for images/)
   }
 })
 

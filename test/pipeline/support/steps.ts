@@ -32,12 +32,14 @@ export async function openWith(steps: Partial<Steps>, events = chatEvents()) {
   await gateway.api.combos.create({ name: 'many', models: ['one/m', 'two/not', 'two/m'] })
   const { key, id } = await gateway.api.keys.create({ name: 'me' })
   const post = (path: string, body: object, init: RequestInit = {}) =>
-    gateway.fetch(`http://gateway${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'both', messages: [{ role: 'user', content: 'Hi' }], ...body }),
-      ...init,
-    })
+    gateway.fetch(
+      new Request(`http://gateway${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'both', messages: [{ role: 'user', content: 'Hi' }], ...body }),
+        ...init,
+      }),
+    )
   const chat = (body: object, init?: RequestInit) => post('/v1/chat/completions', body, init)
   return { gateway, post, chat, up, requests, keyId: id }
 }
