@@ -95,6 +95,9 @@ export class AttemptLog {
     if (usage) this.#spend(usage, { isEstimated: false })
   }
 
+  /** The request asks for what is charged above the price of the model. */
+  isDearer = false
+
   /** A provider is called. `input`: the tokens of the call's input, for when the provider does not report them. */
   called(input: () => number): void {
     this.#input = input
@@ -121,6 +124,7 @@ export class AttemptLog {
       catalog: this.#terms.context.catalog,
       target: this.route.target,
       isEstimated,
+      isDearer: this.isDearer,
     })
     this.#spending = sumOfSpendings(this.#spending, spending)
   }

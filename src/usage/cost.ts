@@ -1,10 +1,12 @@
 import type { TokenUsage } from '../formats/format.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { type ModelAt, priceOf } from '../providers/catalog-model.ts'
 import type { Catalog, Price, PricedUnit } from '../types.ts'
 
 /**
  * Where usage and cost come from. `reported`: the provider has reported the cost itself. `counted`: the tokens that it has reported, times the
- * price. `estimated`: it has not reported all tokens, and what was sent and streamed was counted in their place.
+ * price. `estimated`: it has not reported all tokens, and what was sent and streamed was counted in their place; or the plain price was taken for
+ * what costs more, such as a priority tier.
  */
 export type CostSource = 'reported' | 'counted' | 'estimated'
 
@@ -16,15 +18,31 @@ export interface Spending {
   costUsd?: number
 }
 
-/** What a call to the target has used, by its usage. */
+/** What a call to the target has used, by its usage. `isDearer`: the request has a `dearerMember`, whose price is not known. */
 export function spendingOf(
   usage: TokenUsage,
-  { catalog, target, isEstimated = false }: { catalog: Catalog; target: ModelAt; isEstimated?: boolean },
+  {
+    catalog,
+    target,
+    isEstimated = false,
+    isDearer = false,
+  }: { catalog: Catalog; target: ModelAt; isEstimated?: boolean; isDearer?: boolean },
 ): Spending {
   if (usage.costUsd !== undefined && !isEstimated) return { usage, costSource: 'reported', costUsd: usage.costUsd }
   const costUsd = costOf(priceOf(catalog, target), usage)
-  const costSource = isEstimated ? 'estimated' : 'counted'
+  const costSource = isEstimated || isDearer ? 'estimated' : 'counted'
   return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
+}
+
+/** The member by which a request asks for an answer that is faster or from one place, at a price that no catalog has. */
+export const dearerMember = (body: JsonObject): string | undefined =>
+  Object.keys(DEARER).find((name) => DEARER[name]?.includes(body[name]))
+
+/** OpenAI's tiers, and Anthropic's speed and place. */
+const DEARER: Readonly<Record<string, readonly unknown[]>> = {
+  service_tier: ['priority', 'fast'],
+  speed: ['fast'],
+  inference_geo: ['us'],
 }
 
 /** Two spendings together; the sum is as uncertain as the less certain of them, and has a cost if both have one. */

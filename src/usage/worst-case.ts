@@ -56,17 +56,6 @@ export function worstCaseOf({ call, context }: BoundRequest, target: ModelAt): W
   }
 }
 
-/** The member by which a request asks for an answer that is faster or from one place, at a price that no catalog has. */
-export const dearerMember = (body: JsonObject): string | undefined =>
-  Object.keys(DEARER).find((name) => DEARER[name]?.includes(body[name]))
-
-/** OpenAI's tiers, and Anthropic's speed and place. */
-const DEARER: Readonly<Record<string, readonly unknown[]>> = {
-  service_tier: ['priority', 'fast'],
-  speed: ['fast'],
-  inference_geo: ['us'],
-}
-
 /** The most tokens that the model can answer with. */
 const mostOf = (model: CatalogModel | undefined): number =>
   model?.maxOutputTokens ?? Math.min(model?.contextWindow ?? DEFAULT_OUTPUT, DEFAULT_OUTPUT)

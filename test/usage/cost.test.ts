@@ -1,4 +1,7 @@
 import { type CostSource, costOf, type Spending, spendingOf, sumOfSpendings } from '../../src/usage/cost.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('what an answer costs')
@@ -75,3 +78,21 @@ test('the tokens and units of two calls are added', () => {
   assert.equal(sumOf(one, { inputTokens: 2, outputTokens: 1 }), { ...one, inputTokens: 3, outputTokens: 1 })
   assert.not.ok('units' in sumOf({ inputTokens: 1, outputTokens: 1 }, { inputTokens: 2, outputTokens: 1 }))
 })
+
+for (const [member, source] of [
+  [{}, 'counted'],
+  [{ service_tier: 'default' }, 'counted'],
+  [{ service_tier: 'priority' }, 'estimated'],
+] as const) {
+  test(`the cost of a request with ${JSON.stringify(member)} is ${source}`, async () => {
+    const prices = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 10 } }] } }
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+    const fetch = fakeUpstream(() => json({ ...chatAnswer(), usage }))
+    const { chat, told } = await openWorld({ catalog: prices, connections: ['one'], fetch })
+    await (await chat({ model: 'one/m', ...member })).text()
+    assert.equal(
+      told.usages.map(({ inputTokens, costUsd, costSource }) => [inputTokens, costUsd, costSource]),
+      [[10, 0.00006, source]],
+    )
+  })
+}

@@ -10,6 +10,7 @@ import { Scope } from '../../lib/scope.ts'
 import type { Route } from '../../routing/group.ts'
 import { ProviderCall } from '../../upstream/provider-call.ts'
 import { type UpstreamRequest, upstreamCall } from '../../upstream/request.ts'
+import { dearerMember } from '../../usage/cost.ts'
 import type { AttemptLog } from '../attempt-log.ts'
 import type { Answered, Failed, Outcome, Target } from '../outcome.ts'
 import type { ModelRequest } from '../request.ts'
@@ -253,6 +254,7 @@ export class Attempt {
   ): Promise<ReceivedResponse | FailedResponse> {
     const { context, call: modelCall } = this.#request
     const { fetch, clock, limits } = context
+    this.#log.isDearer = dearerMember(modelCall.body) !== undefined
     const stream = codec.isForClient && (codec.replyType ? codec.streams === true : modelCall.stream)
     const call = new ProviderCall({ clock, limits, stream })
     scope.add((reason) => call.cancel(reason))
