@@ -134,9 +134,10 @@ function chartOf({ from, summary: { rows } }: Loaded) {
 }
 
 function Attention({ summary, damaged, settings, mirror }: Loaded) {
-  const { unpriced } = summary.totals
+  const { unpriced, refused } = summary.totals
   const items = [
     ...(settings.requireApiKey ? [] : [{ text: texts.open, link: linkTo('settings') }]),
+    ...(refused > 0 ? [{ text: texts.refused(refused), link: linkTo('requests', '', { end: 'refused' }) }] : []),
     ...(unpriced > 0 ? [{ text: texts.unpriced(unpriced), link: linkTo('models') }] : []),
     ...(damaged.length > 0 ? [{ text: texts.damaged(damaged.length), link: linkTo('settings') }] : []),
     ...(mirror.cloudEnabled && mirror.lastError !== null

@@ -22,6 +22,7 @@ export const texts = {
   well: 'All targets are well.',
   attention: 'What needs attention',
   nothing: 'Nothing.',
+  refused: (count: number) => `${count.toLocaleString()} requests in 24 hours were refused.`,
   unpriced: (count: number) => `${count.toLocaleString()} calls in 24 hours went to models whose price is not known.`,
   damaged: (count: number) => `${count.toLocaleString()} records of the storage are damaged.`,
   open: 'No key is required of clients.',
