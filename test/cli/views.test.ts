@@ -202,7 +202,7 @@ test('an unknown word that is near no command is answered with all of them', asy
     assert.is(code, 2)
     assert.is(
       err,
-      `There is no command "${word}". The commands are keys, groups, connections, combos, aliases, models, providers, usage, explain, info, health, settings, cloud. Options begin with "--"; under npm write them after another "--": npm start -- --port 4100.\n`,
+      `There is no command "${word}". The commands are keys, groups, connections, combos, aliases, models, providers, usage, live, explain, info, health, settings, cloud, import. Options begin with "--"; under npm write them after another "--": npm start -- --port 4100.\n`,
     )
   }
 })

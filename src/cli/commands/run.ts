@@ -60,6 +60,7 @@ async function runKnown(
   args: readonly string[],
   context: CommandContext,
 ): Promise<void> {
+  if (args[0] === '--help' || args[0] === '-h') return context.terminal.out(commandHelp(name, command))
   const { words, action, rest } = actionOf(name, command, args)
   const { given, positionals } = readArguments(rest, { ...action.fields, ...optionsOf(command) })
   const { terminal } = context
@@ -97,7 +98,8 @@ function actionOf(name: string, { actions, isLocal }: CliCommand, args: readonly
   if (usual && '' in actions) return { words: '', action: usual, rest: args }
   if (usual && (first === undefined || first.startsWith('-'))) return { words: '', action: usual, rest: args }
   const known = Object.keys(actions)
-  const hint = didYouMean(nearest(first ?? '', known, 1)) ?? `It has ${known.join(', ')}.`
+  if (first === undefined) throw usage(`signalbox ${name} needs one of these words: ${known.join(', ')}.`)
+  const hint = didYouMean(nearest(first, known, 1)) ?? `It has ${known.join(', ')}.`
   throw usage(`signalbox ${name} has no "${first}". ${hint}`)
 }
 

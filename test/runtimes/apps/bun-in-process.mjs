@@ -31,11 +31,17 @@ const request = (signal) => ({
   signal,
 })
 const left = AbortSignal.abort()
-const answers = [
-  await gateway.fetch(url, request()),
-  await gateway.fetch(url, request(left)),
-  await gateway.fetch(new Request(url, request(left))),
-  await gateway.handle(new Request(url, request(left))),
+/** The status of the answer, or the name of the error with which the call is rejected, as that of a client is. */
+const endOf = (answer) =>
+  answer.then(
+    ({ status }) => status,
+    ({ name }) => name,
+  )
+const ends = [
+  await endOf(gateway.fetch(url, request())),
+  await endOf(gateway.fetch(url, request(left))),
+  await endOf(gateway.fetch(new Request(url, request(left)))),
+  await endOf(gateway.handle(new Request(url, request(left)))),
 ]
 
 const patched = createGateway({ storage: memoryStorage(), logger: false })
@@ -43,6 +49,6 @@ await patched.api.connections.create(connection)
 globalThis.fetch = () => new Promise(() => {})
 const leaving = new AbortController()
 setTimeout(() => leaving.abort(), 50)
-answers.push(await patched.fetch(url, request(leaving.signal)))
+ends.push(await endOf(patched.fetch(url, request(leaving.signal))))
 
-console.log(JSON.stringify({ statuses: answers.map(({ status }) => status), calls }))
+console.log(JSON.stringify({ ends, calls }))

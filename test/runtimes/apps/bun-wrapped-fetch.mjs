@@ -26,10 +26,11 @@ await gateway.api.connections.create({
 })
 const leaving = new AbortController()
 setTimeout(() => leaving.abort(), 50)
-const { status } = await gateway.fetch('http://gateway/v1/chat/completions', {
+const request = new Request('http://gateway/v1/chat/completions', {
   method: 'POST',
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ model: 'test/m', messages: [{ role: 'user', content: 'Hi' }] }),
   signal: leaving.signal,
 })
+const { status } = await gateway.fetch(request)
 console.log(JSON.stringify({ status }))
