@@ -13,8 +13,8 @@ if (!existsSync(new URL('node_modules/pg', import.meta.url))) skip('services: th
 
 const KEYS = 100_000
 const WITHIN_MS = 3_000
-/** 2,200 to 3,500 ms; 6,000 when each key takes two jobs of WebCrypto. */
-const SPENT_MS = 4_500
+/** 2,200 to 3,500 ms on a fast machine, up to 5,000 on one that others use, too; 6,000 and more when each key takes two jobs of WebCrypto. */
+const SPENT_MS = 5_800
 const ROUNDS = 3
 const SECRET = 'a secret that all processes of a test have'
 const TOKEN = 'a-management-token-of-32-characters-or-more'
