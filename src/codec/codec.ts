@@ -78,7 +78,7 @@ export interface AskedRequest {
   readonly table: Pick<RouteTable, 'catalog' | 'customModels'>
   /** The id of the client's key; empty when it has none. */
   readonly owner: string
-  /** What a target's answer says of itself to clients that are told so, by its usage. */
+  /** What the answer of a target says about itself, for clients whose format has a place for it. `usage`: that of the answer. */
   describe?(target: RouteTarget): NonNullable<WriteContext['describe']>
   /** The most tokens that the answer may have, where the gateway sets it in place of the request. */
   readonly outputLimit?: number

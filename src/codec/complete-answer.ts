@@ -108,7 +108,10 @@ function pause(ms: number, { context, scope }: Terms): Promise<void> {
   return scope.race(passed).finally(() => cancel())
 }
 
-/** What the provider says of a job; `undefined` where it cannot be asked now. Rejects when nobody waits any more, and where it is refused. */
+/**
+ * The state of a job as the provider reports it; `undefined` where the provider cannot be reached now. Rejects when the client has left, and when
+ * the provider refuses to answer.
+ */
 async function answerTo(asked: UpstreamCall, { context, scope, limits }: Terms): Promise<JsonObject | undefined> {
   const call = new ProviderCall({ clock: context.clock, limits })
   const cancel = (reason: unknown) => call.cancel(reason)

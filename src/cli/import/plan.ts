@@ -234,7 +234,7 @@ const isList = (value: PlannedValue | undefined): value is readonly PlannedValue
 
 const escaped = (text: string) => text.replaceAll('${', () => '$${')
 
-/** `wish`, or with the first number behind it that makes it free. */
+/** The name `wish` if nothing has it yet, otherwise `wish` with the lowest number behind it that nothing has. */
 function free(wish: string, isTaken: (name: string) => boolean, between = '-'): string {
   let name = wish
   for (let count = 2; isTaken(name); count++) name = `${wish}${between}${count}`
