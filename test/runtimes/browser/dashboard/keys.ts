@@ -37,7 +37,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByRole('row', { name: /^key-000050 / }).waitFor()
     assert.is(await rows(), 50)
-    await page.getByLabel('Name or id').fill(String(MANY - 1).padStart(6, '0'))
+    await page.getByLabel('Name or id').fill(`key-${String(MANY - 1).padStart(6, '0')}`)
     await page.getByRole('row', { name: /^key-.*team/ }).waitFor()
     assert.is(await rows(), 1, 'the search is of all keys, from the first page on')
     await page.getByLabel('Name or id').fill('')
