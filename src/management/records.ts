@@ -28,7 +28,8 @@ export function shownFields<F extends RecordFields, R extends object>(recordFiel
   const shown: JsonObject = {}
   for (const [name, { isShown }] of Object.entries<RecordField>(recordFields)) {
     const value: unknown = Reflect.get(record, name)
-    if (isShown !== false && value !== undefined) shown[name] = structuredClone(value)
+    if (isShown === false || value === undefined) continue
+    shown[name] = typeof value === 'object' ? structuredClone(value) : value
   }
   return shown as ShownIn<F, R> // by the same fields
 }

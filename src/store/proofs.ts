@@ -1,3 +1,4 @@
+import type { JsonObject } from '../lib/json.ts'
 import type { RecordFields } from '../types/records/fields.ts'
 
 /*
@@ -35,9 +36,10 @@ export function createProofs<T extends object>(fields: RecordFields): Proofs<T> 
 
   /** What a version covers, in the order of the fields. */
   function guardedText(version: number, record: T): string {
-    const covered = guarded.filter(([, { guard = 1 }]) => guard <= version)
-    const values = covered.map(([name, { absent }]) => [name, valueIn(record, name) ?? absent])
-    return JSON.stringify({ ...(version > 1 && { version }), ...Object.fromEntries(values) })
+    const text: JsonObject = version > 1 ? { version } : {}
+    for (const [name, { guard = 1, absent }] of guarded)
+      if (guard <= version) text[name] = valueIn(record, name) ?? absent
+    return JSON.stringify(text)
   }
 
   return {

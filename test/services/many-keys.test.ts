@@ -13,8 +13,8 @@ if (!existsSync(new URL('node_modules/pg', import.meta.url))) skip('services: th
 
 const KEYS = 100_000
 const WITHIN_MS = 3_000
-/** 2,200 to 3,500 ms on a fast machine, up to 5,000 on one that others use, too; 6,000 and more when each key takes two jobs of WebCrypto. */
-const SPENT_MS = 5_800
+/** 5 to 8 with the cryptography in place, 12 to 15 when each key takes two jobs of WebCrypto. */
+const TIMES_CRYPTOGRAPHY = 9
 const ROUNDS = 3
 const SECRET = 'a secret that all processes of a test have'
 const TOKEN = 'a-management-token-of-32-characters-or-more'
@@ -29,6 +29,7 @@ interface World {
 interface FirstAnswers {
   answered: Record<string, { status: number; ms: number; keys?: number }>
   cpuMs: number
+  cryptographyMs: number
 }
 
 const test = suite<World>(`${KEYS} keys`, { rows: [], key: '' })
@@ -54,14 +55,15 @@ function* pages(rows: Rows): Generator<Rows> {
 
 /**
  * The best of three starts, as others may have the processor, is in time, while `GET /api/keys` is answered besides. That opens each key and its
- * proof: it is in time by the processor time of the whole start, which does not grow as much under load.
+ * proof: it is in time by the processor time of the whole start, as a multiple of what the cryptography alone takes on the same machine.
  */
 async function answersInTime({ program, key }: World, store: string, place: string): Promise<void> {
   const slowest: number[] = []
   const spent: number[] = []
+  const cryptography: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const line = (await program?.start(place, SECRET, TOKEN, key).said('answers ')) ?? ''
-    const { answered: answers, cpuMs }: FirstAnswers = JSON.parse(line.slice('answers '.length))
+    const { answered: answers, cpuMs, cryptographyMs }: FirstAnswers = JSON.parse(line.slice('answers '.length))
     assert.equal(
       Object.values(answers).map(({ status }) => status),
       [200, 200, 200],
@@ -69,12 +71,14 @@ async function answersInTime({ program, key }: World, store: string, place: stri
     assert.is(answers.keys?.keys, KEYS)
     slowest.push(Math.max(answers.request?.ms ?? Infinity, answers.models?.ms ?? Infinity))
     spent.push(cpuMs)
+    cryptography.push(cryptographyMs)
     console.log(
-      `  ${store}: ms from the start of the process to each first answer: ${Object.entries(answers).map(([name, { ms }]) => `${name} ${ms}`)}, in ${cpuMs} ms of processor time`,
+      `  ${store}: ms from the start of the process to each first answer: ${Object.entries(answers).map(([name, { ms }]) => `${name} ${ms}`)}, in ${cpuMs} ms of processor time, ${cryptographyMs} ms for the cryptography alone`,
     )
   }
   assert.ok(Math.min(...slowest) < WITHIN_MS, `${slowest} ms`)
-  assert.ok(Math.min(...spent) < SPENT_MS, `${spent} ms of processor time`)
+  const times = Math.min(...spent) / Math.min(...cryptography)
+  assert.ok(times < TIMES_CRYPTOGRAPHY, `${times} times the cryptography: ${spent} ms to ${cryptography}`)
 }
 
 test('on Postgres, the first request and the list of models are answered within 3 s of the start of the process', {
