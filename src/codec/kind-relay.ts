@@ -124,7 +124,7 @@ export class KindRelay implements RelayedStream {
 
   #finish(): void {
     if (this.#framing) this.#body.cancel() // the provider may keep the connection open
-    this.#out.push(...this.#opened.end(this.#usage ?? this.#terms.stream.usage(this.#header)))
+    this.#out.push(...this.#opened.end(this.#terms.stream.usage(this.#usage, this.#header)))
     this.#close({})
   }
 
@@ -161,7 +161,7 @@ export class KindRelay implements RelayedStream {
   #close(end: Partial<StreamEnd>): void {
     if (this.#isOver) return
     this.#isOver = true
-    const usage = this.#usage ?? this.#terms.stream.usage(this.#header)
+    const usage = this.#terms.stream.usage(this.#usage, this.#header)
     this.#terms.onEnd({ usage, error: undefined, cancelled: false, ...end })
   }
 

@@ -87,7 +87,7 @@ export function kindForms<Asked, Given extends Used, Piece = never>(
           of: stream.of,
           open: stream.open,
           isEvents: written()?.isEvents ?? false,
-          usage: (header) => vendor.usageIn?.(header) ?? usageOf?.(asked),
+          usage: (reported, header) => withUnits(reported ?? vendor.usageIn?.(header), usageOf?.(asked)),
         },
         replyType(sent, isWhole) {
           const isOfBytes = !isWhole && own?.of === 'bytes'
@@ -319,7 +319,7 @@ function answersTo<Asked, Given extends Used, Piece>(
     },
     usageOf(json, header) {
       const given = isObject(json) ? read(json) : ''
-      return typeof given === 'string' ? undefined : (given.usage ?? (header && usageIn?.(header)) ?? usageOf)
+      return typeof given === 'string' ? undefined : withUnits(given.usage ?? (header && usageIn?.(header)), usageOf)
     },
   })
   function given(json: JsonObject): Given {
@@ -348,6 +348,10 @@ function answersTo<Asked, Given extends Used, Piece>(
     }),
   }
 }
+
+/** What a vendor reports, with the units that are counted here where it reports tokens alone: the model may have a price of these. */
+const withUnits = (reported: Used['usage'], counted: Used['usage']): Used['usage'] =>
+  reported && counted?.units && !reported.units ? { ...reported, units: counted.units } : (reported ?? counted)
 
 /** How a stream is followed until its first piece. */
 function watched({

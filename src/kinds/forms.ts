@@ -225,7 +225,7 @@ export interface FormsOfKind<Asked, Given extends Used, Piece = never> {
   readonly countsTokens?: true
   /** Completes an answer, such as by what it names by address. */
   complete?(given: Given, asked: Asked, tools: AfterAnswer): Promise<Given>
-  /** What a request has used whose vendor reports nothing, where that is known. */
+  /** What a request has used whose vendor reports nothing, where that is known; its units also where the vendor reports tokens alone. */
   usageOf?(asked: Asked): TokenUsage | undefined
   /** The member of a provider's definition that has its address for this kind, and the header for its key. */
   readonly config?: 'searchConfig' | 'fetchConfig'
@@ -290,8 +290,8 @@ export interface CarriedStream {
     /** What follows the last of them. */
     end(reported: TokenUsage | undefined): readonly Uint8Array[]
   }
-  /** The usage of an answer whose stream has reported none. */
-  usage(header: (name: string) => string | undefined): TokenUsage | undefined
+  /** The usage of an answer: what its stream has `reported`, its headers report, or is counted here. */
+  usage(reported: TokenUsage | undefined, header: (name: string) => string | undefined): TokenUsage | undefined
 }
 
 /** The forms of a kind, as requests use them. */

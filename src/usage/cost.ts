@@ -107,9 +107,12 @@ export function costOf(price: Price | undefined, usage: TokenUsage): number | un
     [outputTokens, output],
   ])
   const ofUnits = costOfUnits(price, units)
-  if (units?.image !== undefined && (ofTokens === undefined || ofUnits === undefined)) {
-    // Images are charged for by tokens or each, whichever the model has a price of.
-    return ofTokens ? ofTokens / 1_000_000 : ofUnits
+  const hasTokens = inputTokens + outputTokens > 0
+  const isSound = units?.character !== undefined || units?.second !== undefined
+  if (isSound && hasTokens && ofTokens !== undefined) return ofTokens / 1_000_000
+  if (isSound || (units?.image !== undefined && (ofTokens === undefined || ofUnits === undefined))) {
+    // Images and sound are charged for by tokens or each, whichever the model has a price of.
+    return hasTokens && ofTokens !== undefined ? ofTokens / 1_000_000 : ofUnits
   }
   return ofTokens === undefined || ofUnits === undefined ? undefined : ofTokens / 1_000_000 + ofUnits
 }

@@ -20,6 +20,17 @@ test('other units cost each, beside tokens or alone', () => {
   assert.is(costOf({ input: 2, output: 3, page: 0.5 }, { ...tokens, units: { page: 2 } }), 9)
 })
 
+test('sound costs by tokens or by characters and seconds, whichever the model has a price of', () => {
+  const spoken = { inputTokens: 10, outputTokens: 100, units: { character: 20 } }
+  assert.is(costOf({ character: 0.5 }, spoken), 10)
+  assert.is(costOf({ input: 100_000, output: 10_000 }, spoken), 2)
+  assert.is(costOf({ input: 100_000, output: 10_000, character: 0.5 }, spoken), 2)
+  assert.is(costOf({ input: 0, output: 0 }, spoken), 0)
+  assert.is(costOf({ input: 1 }, spoken), undefined)
+  assert.is(costOf({ second: 0.5 }, { inputTokens: 10, outputTokens: 0, units: { second: 4 } }), 2)
+  assert.is(costOf({ second: 0.5 }, { inputTokens: 0, outputTokens: 0, units: { second: 4 } }), 2)
+})
+
 test('a cost is unknown, not 0, if the price of something that was used is', () => {
   assert.is(costOf(undefined, tokens), undefined)
   assert.is(costOf({ input: 2 }, tokens), undefined)

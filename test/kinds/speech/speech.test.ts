@@ -243,6 +243,16 @@ for (const [what, members] of Object.entries(bad))
     assert.equal([up.calls.length, told.errors.length], [0, 0])
   })
 
+for (const provider of Object.keys(soundVendors))
+  for (const stream_format of ['audio', 'sse'])
+    test(`${provider} is charged by the character for ${stream_format}, whether or not it reports tokens`, async () => {
+      const connections = [{ provider, prices: { 'voice-model': { character: 0.5 } } }]
+      const { post, told } = await open(answering, { connections })
+      await (await post(AT, { ...asked, model: `${provider}/voice-model`, stream_format })).arrayBuffer()
+      const [{ units, costUsd, costSource } = assert.unreachable() as never] = told.usages
+      assert.equal([units, costUsd, costSource], [{ character: 7 }, 3.5, 'counted'])
+    })
+
 test('writes and reads the headers of sound', () => {
   assert.is(secondsOf(concatBytes([wavHeader(24_000, 9_600), new Uint8Array(9_600)])), 0.2)
   assert.is(secondsOf(concatBytes([wavHeader(24_000), new Uint8Array(9_600)])), 0.2)

@@ -334,3 +334,14 @@ test('a model for chat that hears is told to write down, others are refused', as
   const refused = await send({ model: 'openai/gpt-5' })
   assert.is(refused.status, 400)
 })
+
+for (const provider of Object.keys(hearingVendors))
+  for (const stream of ['false', 'true'])
+    test(`${provider} is charged by the second with stream ${stream}, whether or not it reports tokens`, async () => {
+      const connections = [{ provider, prices: { m: { second: 0.5 } } }]
+      const { send, told } = await open(answering, { connections })
+      const response = await send({ model: `${provider}/m`, stream })
+      assert.is(response.status, 200, await response.text())
+      const [{ units, costUsd } = assert.unreachable() as never] = told.usages
+      assert.equal([units, costUsd], [{ second: 0.2 }, provider === 'openrouter' ? 0.001 : 0.1])
+    })

@@ -50,10 +50,10 @@ const form = (own: Pick<SpeechForm, 'name' | 'providers'>): SpeechForm => ({
 /** https://platform.openai.com/docs/api-reference/audio/createSpeech */
 export const openai: SpeechForm = { ...form({ name: 'openai', providers: ['openai', 'azure'] }), passes: [passed] }
 
-/** Every server that speaks OpenAI's form. Few of them stream events, so that these are made here. */
+/** Every server that speaks OpenAI's form. Few of them stream events, so that these are made here, and the word for them is left out. */
 export const compatible: SpeechForm = {
   ...form({ name: 'compatible' }),
-  passes: [{ ...passed, isOpen: ({ isEvents }) => !isEvents }],
+  passes: [{ ...passed, isOpen: ({ isEvents }) => !isEvents, without: () => ['stream_format'] }],
 }
 
 /** The body of a request in OpenAI's form. */

@@ -21,10 +21,15 @@ function saidIn(json: unknown): SaidPieces<unknown> {
   return json.type === 'transcript.text.delta' || json.type === 'transcript.text.segment' ? { pieces: [json] } : {}
 }
 
-const passing = (client: string, task: Hearing['task'], isOpen: (asked: Hearing) => boolean): PassedForm<Hearing> => ({
+const passing = (
+  client: string,
+  task: Hearing['task'],
+  { isOpen, streams }: { isOpen: (asked: Hearing) => boolean; streams: boolean },
+): PassedForm<Hearing> => ({
   client,
   path: () => pathOf(task),
   isOpen: (asked) => asked.isForm && isOpen(asked),
+  without: () => (streams ? [] : ['stream']),
   stream: ({ isStream }) => (isStream ? { of: 'events', read: ({ data }) => saidIn(tryParseJson(data)) } : undefined),
 })
 
@@ -36,7 +41,10 @@ const form = (
   return {
     ...own,
     textAs: 'text',
-    passes: [passing('openai', 'transcribe', isOpen), passing('openai-translation', 'translate', isOpen)],
+    passes: [
+      passing('openai', 'transcribe', { isOpen, streams }),
+      passing('openai-translation', 'translate', { isOpen, streams }),
+    ],
     request(asked, { target, warnings }) {
       noteLost(asked, ['language', 'prompt', 'temperature', 'keywords'], warnings)
       if (asked.format === 'diarized_json' && !formats.includes('diarized_json'))
