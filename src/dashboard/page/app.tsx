@@ -6,8 +6,9 @@ import { followLive } from './live.ts'
 import Overview from './pages/overview.tsx'
 import { linkTo, route } from './route.ts'
 import { access, checkAccess, hasToken, lostAt, messageOf, signIn, signOut } from './session.ts'
-import { texts } from './texts/frame.ts'
-import { Button, Problem, TextField } from './ui/basics.tsx'
+import * as texts from './texts/frame.ts'
+import { common } from './texts/frame.ts'
+import { Button, Form, Problem, TextField } from './ui/basics.tsx'
 
 type PageName = keyof typeof texts.pages
 
@@ -33,7 +34,7 @@ export function App() {
     if (state === 'unknown') void checkAccess()
   }, [state])
   if (access.value.state === 'closed') return <SignIn why={access.value.why} />
-  if (state === 'unknown') return <p class="loading">{texts.common.loading}</p>
+  if (state === 'unknown') return <p class="loading">{common.loading}</p>
   return <Frame />
 }
 
@@ -71,7 +72,7 @@ function Frame() {
       </header>
       {lostAt.value !== undefined && (
         <p class="lost" role="status">
-          {texts.connection.lost(clockTime(lostAt.value))}
+          {texts.connectionLost(clockTime(lostAt.value))}
         </p>
       )}
       <main id="content">
@@ -108,7 +109,7 @@ function Late({ page }: { page: string }) {
   if (!load) return <p>{texts.unknownPage}</p>
   if (error.value !== undefined) return <Problem onRetry={begin}>{error.value}</Problem>
   const View = view.value
-  return View ? <View /> : <p class="loading">{texts.common.loading}</p>
+  return View ? <View /> : <p class="loading">{common.loading}</p>
 }
 
 /** A view that fails says so, and leaves the frame. */
@@ -121,41 +122,28 @@ class Guarded extends Component<{ children: ComponentChildren }, { error?: unkno
     const { error } = this.state
     if (error === undefined) return this.props.children
     return (
-      <Problem
-        onRetry={() => this.setState({ error: undefined })}
-      >{`${texts.common.failed}: ${messageOf(error)}`}</Problem>
+      <Problem onRetry={() => this.setState({ error: undefined })}>{`${common.failed}: ${messageOf(error)}`}</Problem>
     )
   }
 }
 
 function SignIn({ why }: { why: string }) {
   const token = useSignal('')
-  const { run } = useAction(async () => signIn(token.value.trim()))
+  const signing = useAction(async () => signIn(token.value.trim()))
   return (
     <main class="sign-in">
-      <h1>{texts.signIn.title}</h1>
-      {why !== '' && <Problem>{why}</Problem>}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void run()
-        }}
-      >
+      <h1>{texts.signInTitle}</h1>
+      <Problem>{why || undefined}</Problem>
+      <Form of={signing} submit={texts.signInButton} writes={false}>
         <TextField
-          label={texts.signIn.token}
-          hint={texts.signIn.hint}
+          label={texts.signInToken}
+          hint={texts.signInHint}
           type="password"
           autocomplete="current-password"
           required
-          value={token.value}
-          onInput={(value) => {
-            token.value = value
-          }}
+          of={token}
         />
-        <Button kind="primary" type="submit">
-          {texts.signIn.button}
-        </Button>
-      </form>
+      </Form>
     </main>
   )
 }

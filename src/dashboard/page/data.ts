@@ -1,7 +1,7 @@
-import { type ReadonlySignal, type Signal, signal, useComputed, useSignal, useSignalEffect } from '@preact/signals'
+import { type ReadonlySignal, type Signal, useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { type LiveEventType, onEvents } from './live.ts'
-import { type Access, access, isDenied, messageOf, signOut } from './session.ts'
+import { isDenied, messageOf, signOut } from './session.ts'
 
 /** What is loaded for a view: what came last stays while it is loaded again. */
 export interface Loaded<T> {
@@ -93,4 +93,11 @@ export function useAction<A extends unknown[]>(act: (...args: A) => Promise<unkn
   return { run, isBusy, error }
 }
 
-export { type Access, access, type Signal, signal, useComputed, useSignal }
+/** What the buttons of a view do; the view is loaded again once it is done. */
+export const useChange = (reload: () => void) =>
+  useAction(async (act: () => Promise<unknown>) => {
+    await act()
+    reload()
+  })
+
+export { type Signal, useSignal }

@@ -70,3 +70,11 @@ export function escaped(text: string): string {
     return code === 0x200d ? found : `\\u{${code.toString(16)}}`
   })
 }
+
+/** What is listed in a field, separated by commas or lines. */
+export function listed(text: string): string[] {
+  return text
+    .split(/[\n,]/)
+    .map((one) => one.trim())
+    .filter(Boolean)
+}

@@ -1,6 +1,6 @@
 import type { LimitUnit, LimitWindow, UsageLimits } from '../../types/limits.ts'
 import { exactNumber, money } from './format.ts'
-import { texts } from './texts/keys.ts'
+import * as texts from './texts/keys.ts'
 
 export const windows = ['minute', 'hour', 'day', 'week', 'month', 'total'] as const satisfies readonly LimitWindow[]
 export const countedUnits = ['usd', 'requests', 'tokens'] as const

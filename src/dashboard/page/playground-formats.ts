@@ -1,4 +1,5 @@
-import type { texts } from './texts/playground.ts'
+import { curl, programs } from './snippets.ts'
+import type * as texts from './texts/playground.ts'
 
 export type FormatName = keyof typeof texts.formats
 
@@ -71,51 +72,37 @@ export const codes: ReadonlyArray<{ name: string; code: (facts: CodeFacts) => st
     name: 'curl',
     code({ url, format, model, body }) {
       const { path, body: whole } = requestFor(format, model, body)
-      const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-      return `curl -N ${quoted(url + path)} \\\n  -H "authorization: Bearer $SIGNALBOX_KEY" \\\n  -H 'content-type: application/json' \\\n  -d ${quoted(JSON.stringify(whole))}`
+      return curl({ url, key: '$SIGNALBOX_KEY' }, path, whole)
     },
   },
   {
     name: 'SDK',
     code({ url, format, model, body }) {
-      const client = CLIENTS[format]
-      if (!client) return undefined
-      const [[sdk, from, options], call] = client
+      const [sdk, method] = CALLS[format] ?? []
+      if (!sdk) return undefined
       const given = format === 'gemini' ? geminiInput(body) : body
       const isStream = format === 'gemini' || memberOf(body, 'stream') === true
-      return `import ${sdk} from '${from}'\n\nconst client = new ${sdk.replace(/\W/g, '')}(${options(url)})\nconst answer = await client.${call}(${inCode({ model, ...given })})\n${isStream ? 'for await (const event of answer) console.log(event)' : 'console.log(answer)'}`
+      return `${programs[sdk]({ url, key: KEY })}${method}(${inCode({ model, ...given })})\n${isStream ? 'for await (const event of answer) console.log(event)' : 'console.log(answer)'}`
     },
   },
   {
     name: 'AI SDK',
     code: ({ url, format, model, body }) =>
       format === 'chat'
-        ? `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'\nimport { streamText } from 'ai'\n\nconst signalbox = createOpenAICompatible({ name: 'signalbox', baseURL: '${url}/v1', apiKey: process.env.SIGNALBOX_KEY })\nconst { textStream } = streamText({\n  model: signalbox(${inCode(model)}),\n  messages: ${inCode(memberOf(body, 'messages')).replaceAll('\n', '\n  ')},\n})\nfor await (const text of textStream) console.log(text)`
+        ? `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'\nimport { streamText } from 'ai'\n\nconst signalbox = createOpenAICompatible({ name: 'signalbox', baseURL: '${url}/v1', apiKey: ${KEY} })\nconst { textStream } = streamText({\n  model: signalbox(${inCode(model)}),\n  messages: ${inCode(memberOf(body, 'messages')).replaceAll('\n', '\n  ')},\n})\nfor await (const text of textStream) console.log(text)`
         : undefined,
   },
 ]
 
-/** The class of an SDK, its package, and the options of its client. */
-type Sdk = readonly [name: string, from: string, options: (url: string) => string]
+const KEY = 'process.env.SIGNALBOX_KEY'
 
-const openai: Sdk = ['OpenAI', 'openai', (url) => `{ baseURL: '${url}/v1', apiKey: process.env.SIGNALBOX_KEY }`]
-const anthropic: Sdk = [
-  'Anthropic',
-  '@anthropic-ai/sdk',
-  (url) => `{ baseURL: '${url}', apiKey: process.env.SIGNALBOX_KEY }`,
-]
-const google: Sdk = [
-  '{ GoogleGenAI }',
-  '@google/genai',
-  (url) => `{ apiKey: process.env.SIGNALBOX_KEY, httpOptions: { baseUrl: '${url}' } }`,
-]
-
-const CLIENTS: Partial<Record<FormatName, readonly [sdk: Sdk, call: string]>> = {
-  chat: [openai, 'chat.completions.create'],
-  responses: [openai, 'responses.create'],
-  embeddings: [openai, 'embeddings.create'],
-  messages: [anthropic, 'messages.create'],
-  gemini: [google, 'models.generateContentStream'],
+/** The SDK of a format, and the method of its client. */
+const CALLS: Partial<Record<FormatName, readonly [sdk: keyof typeof programs, method: string]>> = {
+  chat: ['openai', 'chat.completions.create'],
+  responses: ['openai', 'responses.create'],
+  embeddings: ['openai', 'embeddings.create'],
+  messages: ['anthropic', 'messages.create'],
+  gemini: ['google', 'models.generateContentStream'],
 }
 
 /** As Google's SDK takes it: the settings of generation are members of `config`, beside the rest. */

@@ -41,6 +41,21 @@ export function setQuery(change: Record<string, string>): void {
   go(linkTo(page, id, { ...Object.fromEntries(query), ...change }), { replace: true })
 }
 
+/** A parameter of the query as a field takes it. */
+export const inQuery = (
+  name: string,
+  value = route.value.query.get(name) ?? '',
+  others: Record<string, string> = {},
+) => ({
+  get value() {
+    return value
+  },
+  /** The `others` change with it. */
+  set value(changed) {
+    setQuery({ ...others, [name]: changed })
+  },
+})
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

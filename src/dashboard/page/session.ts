@@ -3,7 +3,7 @@ import { type Client, ClientError, createClient } from '../../client/client.ts'
 import { revisionOf } from '../../lib/revision.ts'
 import { shown } from './format.ts'
 import { go, linkTo } from './route.ts'
-import { texts } from './texts/frame.ts'
+import * as texts from './texts/frame.ts'
 
 /** The management API of the gateway that serves this page, whatever prefix it has. */
 const apiRoot = new URL('..', location.origin + location.pathname).href
@@ -61,9 +61,6 @@ export async function changing(
     throw new Error(texts.changed(names.map((name) => `${name}: ${said(base, name)} → ${said(now, name)}`).join('; ')))
   }
 }
-
-/** Where model clients send their requests. */
-export const modelsUrl = `${apiRoot}v1`
 
 /** The address of the gateway, without a trailing slash. */
 export const gatewayUrl = apiRoot.slice(0, -1)
@@ -140,4 +137,4 @@ export const watchedFetch: typeof fetch = async (input, init) => {
 const saidBy = (body: unknown): string =>
   typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'string'
     ? body.error
-    : texts.signIn.ended
+    : texts.signInEnded

@@ -1,9 +1,9 @@
 import { useAction, useLoaded, useSignal } from '../data.ts'
 import { duration } from '../format.ts'
 import { api } from '../session.ts'
-import { texts } from '../texts/cloud.ts'
-import { texts as common } from '../texts/frame.ts'
-import { Await, Button, Problem, State, Text, TextField, Time } from '../ui/basics.tsx'
+import * as texts from '../texts/cloud.ts'
+import { common } from '../texts/frame.ts'
+import { Await, Button, Facts, Form, Problem, Section, State, TextField, Time } from '../ui/basics.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 type CloudState = Awaited<ReturnType<typeof api.value.cloud.get>>
@@ -18,10 +18,9 @@ export default function Cloud() {
       <Await of={state.value} onRetry={reload}>
         {(cloud) => (
           <>
-            <Facts cloud={cloud} />
+            <CloudFacts {...cloud} />
             <Actions cloud={cloud} onDone={reload} />
-            <section aria-labelledby="conflicts">
-              <h2 id="conflicts">{texts.conflicts}</h2>
+            <Section title={texts.conflicts}>
               <Table
                 caption={texts.conflicts}
                 columns={conflictColumns}
@@ -29,7 +28,7 @@ export default function Cloud() {
                 keyOf={({ collection, id, at }) => `${collection} ${id} ${at}`}
                 empty={texts.noConflicts}
               />
-            </section>
+            </Section>
           </>
         )}
       </Await>
@@ -37,42 +36,18 @@ export default function Cloud() {
   )
 }
 
-function Facts({ cloud: { cloudEnabled, cloudUrl, lastSuccessAt, lagMs, lastError } }: { cloud: CloudState }) {
+function CloudFacts({ cloudEnabled, cloudUrl, lastSuccessAt, lagMs, lastError }: CloudState) {
+  const kind = !cloudEnabled ? 'off' : lastError === null ? 'good' : 'bad'
   return (
-    <dl class="facts">
-      <div>
-        <dt>{texts.facts.mode}</dt>
-        <dd>
-          <State kind={!cloudEnabled ? 'off' : lastError === null ? 'good' : 'bad'}>
-            {!cloudEnabled ? texts.state.off : lastError === null ? texts.state.on : texts.state.behind}
-          </State>
-        </dd>
-      </div>
-      <div>
-        <dt>{texts.facts.url}</dt>
-        <dd>
-          <Text of={cloudUrl || common.common.none} />
-        </dd>
-      </div>
-      <div>
-        <dt>{texts.facts.last}</dt>
-        <dd>{lastSuccessAt === null ? common.common.never : <Time at={lastSuccessAt} />}</dd>
-      </div>
-      {lagMs > 0 && (
-        <div>
-          <dt>{texts.facts.lag}</dt>
-          <dd>{duration(lagMs)}</dd>
-        </div>
-      )}
-      {lastError !== null && (
-        <div>
-          <dt>{texts.facts.error}</dt>
-          <dd>
-            <Text of={lastError} />
-          </dd>
-        </div>
-      )}
-    </dl>
+    <Facts
+      of={[
+        [texts.factMode, <State kind={kind}>{texts.state[kind]}</State>],
+        [texts.factUrl, cloudUrl || common.none],
+        [texts.factLast, lastSuccessAt === null ? common.never : <Time at={lastSuccessAt} />],
+        [texts.factLag, lagMs > 0 ? duration(lagMs) : undefined],
+        [texts.factError, lastError ?? undefined],
+      ]}
+    />
   )
 }
 
@@ -88,10 +63,20 @@ function Actions({ cloud: { cloudEnabled, cloudUrl }, onDone }: { cloud: CloudSt
   })
   const { cloud, settings } = api.value
   const disabled = isBusy.value
+  const enabling = {
+    isBusy,
+    error,
+    run: () =>
+      run(async () => {
+        const given = enrolment.value.trim()
+        if (url.value.trim() !== cloudUrl) await settings.update({ cloudUrl: url.value.trim() })
+        return cloud.enable(given === '' ? {} : { enrolment: given })
+      }),
+  }
   return (
     <>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
-      <p role="status">{isBusy.value ? common.common.loading : said.value}</p>
+      {cloudEnabled && <Problem>{error.value}</Problem>}
+      <p role="status">{isBusy.value ? common.loading : said.value}</p>
       {cloudEnabled ? (
         <p class="actions">
           <Button writes disabled={disabled} onClick={() => run(() => cloud.sync())}>
@@ -106,38 +91,17 @@ function Actions({ cloud: { cloudEnabled, cloudUrl }, onDone }: { cloud: CloudSt
           <span class="hint">{texts.disableHint}</span>
         </p>
       ) : (
-        <form
-          class="row"
-          onSubmit={(event) => {
-            event.preventDefault()
-            const given = enrolment.value.trim()
-            void run(async () => {
-              if (url.value.trim() !== cloudUrl) await settings.update({ cloudUrl: url.value.trim() })
-              return cloud.enable(given === '' ? {} : { enrolment: given })
-            })
-          }}
-        >
-          <TextField label={texts.url} required value={url.value} onInput={(value) => (url.value = value)} />
-          <TextField
-            label={texts.enrolment}
-            hint={texts.enrolmentHint}
-            type="password"
-            value={enrolment.value}
-            onInput={(value) => (enrolment.value = value)}
-          />
-          <div class="field">
-            <Button writes kind="primary" type="submit" disabled={disabled}>
-              {texts.enable}
-            </Button>
-          </div>
-        </form>
+        <Form of={enabling} submit={texts.enable} isRow>
+          <TextField label={texts.url} required of={url} />
+          <TextField label={texts.enrolment} hint={texts.enrolmentHint} type="password" of={enrolment} />
+        </Form>
       )}
     </>
   )
 }
 
 const conflictColumns: Column<Conflict>[] = [
-  { name: texts.columns.what, cell: ({ collection, id }) => <Text of={`${collection}: ${id}`} /> },
-  { name: texts.columns.kept, cell: ({ kept }) => texts.sides[kept] },
-  { name: texts.columns.at, cell: ({ at }) => <Time at={at} /> },
+  { name: texts.columnWhat, cell: ({ collection, id }) => `${collection}: ${id}` },
+  { name: texts.columnKept, cell: ({ kept }) => texts.sides[kept] },
+  { name: texts.columnAt, cell: ({ at }) => <Time at={at} /> },
 ]

@@ -1,11 +1,23 @@
 import { useId } from 'preact/hooks'
+import type { Kind } from '../../../types/catalog.ts'
 import type { ComboModel, Condition, Strategy } from '../../../types/combo.ts'
 import { kinds } from '../../../types/unions.ts'
 import { useAction, useLoaded, useSignal } from '../data.ts'
 import { api, changing } from '../session.ts'
-import { texts } from '../texts/combos.ts'
-import { texts as common } from '../texts/frame.ts'
-import { Button, NumberField, Problem, SelectField, TextField } from '../ui/basics.tsx'
+import * as texts from '../texts/combos.ts'
+import { common } from '../texts/frame.ts'
+import {
+  Button,
+  CheckField,
+  CountField,
+  element,
+  Form,
+  NumberField,
+  part,
+  SelectField,
+  Suggestions,
+  TextField,
+} from '../ui/basics.tsx'
 import type { ShownCombo } from './combos.tsx'
 
 /** A model of the combo, as it is typed. */
@@ -20,14 +32,14 @@ interface Entry {
 /** The form of a combo. */
 export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () => void }) {
   const name = useSignal(combo?.name ?? '')
-  const kind = useSignal<string>(combo?.kind ?? 'llm')
+  const kind = useSignal<Kind>(combo?.kind ?? 'llm')
   const strategy = useSignal<Strategy>(combo?.strategy ?? 'fallback')
   const stickyLimit = useSignal(String(combo?.stickyLimit ?? ''))
   const maxAttempts = useSignal(String(combo?.maxAttempts ?? ''))
   const hedge = useSignal(combo?.hedge ?? false)
   const entries = useSignal<Entry[]>((combo?.models ?? ['']).map(entryOf))
   const { state: published } = useLoaded(async () => (await api.value.models.published()).data.map(({ id }) => id))
-  const { run, isBusy, error } = useAction(async () => {
+  const saving = useAction(async () => {
     const input = {
       name: name.value.trim(),
       kind: kind.value,
@@ -50,65 +62,25 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
   const isWeighted = strategy.value === 'weighted' || strategy.value === 'sticky'
 
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void run()
-      }}
-    >
+    <Form of={saving}>
       <div class="row">
-        <TextField label={texts.form.name} required value={name.value} onInput={(value) => (name.value = value)} />
-        <SelectField
-          label={texts.form.kind}
-          value={kind.value}
-          options={kinds.map((one) => [one, one] as const)}
-          onChange={(value) => (kind.value = value)}
-        />
+        <TextField label={texts.formName} required of={name} />
+        <SelectField label={texts.formKind} of={kind} options={kinds} />
       </div>
       <SelectField
-        label={texts.form.strategy}
+        label={texts.formStrategy}
         hint={texts.strategies[strategy.value]}
-        value={strategy.value}
-        options={strategyNames.map((one) => [one, one] as const)}
-        onChange={(value) => (strategy.value = strategyNames.find((one) => one === value) ?? 'fallback')}
+        of={strategy}
+        options={strategyNames}
       />
-      <datalist id={list}>
-        {published.value.value?.map((id) => (
-          <option key={id} value={id} />
-        ))}
-      </datalist>
+      <Suggestions id={list} of={published.value.value} />
       <Entries entries={entries} list={list} isWeighted={isWeighted} />
       <div class="row">
-        {strategy.value === 'round-robin' && (
-          <NumberField
-            label={texts.form.stickyLimit}
-            min={1}
-            step={1}
-            value={stickyLimit.value}
-            onInput={(value) => (stickyLimit.value = value)}
-          />
-        )}
-        <NumberField
-          label={texts.form.attempts}
-          min={1}
-          step={1}
-          value={maxAttempts.value}
-          onInput={(value) => (maxAttempts.value = value)}
-        />
+        {strategy.value === 'round-robin' && <CountField label={texts.formStickyLimit} of={stickyLimit} />}
+        <CountField label={texts.formAttempts} of={maxAttempts} />
       </div>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={hedge.value}
-          onChange={({ currentTarget }) => (hedge.value = currentTarget.checked)}
-        />
-        {texts.form.hedge}
-      </label>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
-      <Button kind="primary" type="submit" disabled={isBusy.value}>
-        {common.common.save}
-      </Button>
-    </form>
+      <CheckField label={texts.formHedge} of={hedge} />
+    </Form>
   )
 }
 
@@ -118,9 +90,6 @@ const strategyNames = Object.keys(texts.strategies) as Strategy[] // the table h
 function Entries({ entries, list, isWeighted }: { entries: { value: Entry[] }; list: string; isWeighted: boolean }) {
   const said = useSignal('')
   const dragged = useSignal<number | undefined>(undefined)
-  const change = (key: number, part: Partial<Entry>) => {
-    entries.value = entries.value.map((one) => (one.key === key ? { ...one, ...part } : one))
-  }
   function move(from: number, to: number) {
     if (to < 0 || to >= entries.value.length || from === to) return
     const moved = [...entries.value]
@@ -128,11 +97,11 @@ function Entries({ entries, list, isWeighted }: { entries: { value: Entry[] }; l
     if (!entry) return
     moved.splice(to, 0, entry)
     entries.value = moved
-    said.value = texts.form.moved(entry.model, to + 1, moved.length)
+    said.value = texts.formMoved(entry.model, to + 1, moved.length)
   }
   return (
     <fieldset>
-      <legend>{texts.form.models}</legend>
+      <legend>{texts.formModels}</legend>
       <ol class="entries">
         {entries.value.map((entry, at) => (
           <li
@@ -148,7 +117,7 @@ function Entries({ entries, list, isWeighted }: { entries: { value: Entry[] }; l
               type="button"
               class="quiet handle"
               draggable
-              aria-label={texts.form.move(entry.model)}
+              aria-label={texts.formMove(entry.model)}
               onDragStart={() => (dragged.value = at)}
               onKeyDown={(event) => {
                 if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return
@@ -158,28 +127,16 @@ function Entries({ entries, list, isWeighted }: { entries: { value: Entry[] }; l
             >
               ≡
             </button>
+            <TextField label={texts.formModel} list={list} of={part(element(entries, entry), 'model')} />
+            {isWeighted && <NumberField label={texts.formWeight} of={part(element(entries, entry), 'weight')} />}
             <TextField
-              label={texts.form.model}
-              list={list}
-              value={entry.model}
-              onInput={(model) => change(entry.key, { model })}
-            />
-            {isWeighted && (
-              <NumberField
-                label={texts.form.weight}
-                value={entry.weight}
-                onInput={(weight) => change(entry.key, { weight })}
-              />
-            )}
-            <TextField
-              label={texts.form.when}
-              error={isCondition(entry.when) ? undefined : texts.form.whenWrong}
-              value={entry.when}
-              onInput={(when) => change(entry.key, { when })}
+              label={texts.formWhen}
+              error={isCondition(entry.when) ? undefined : texts.formWhenWrong}
+              of={part(element(entries, entry), 'when')}
             />
             <Button
               kind="quiet"
-              label={common.common.remove(entry.model)}
+              label={common.remove(entry.model)}
               onClick={() => (entries.value = entries.value.filter(({ key }) => key !== entry.key))}
             >
               ✕
@@ -187,8 +144,8 @@ function Entries({ entries, list, isWeighted }: { entries: { value: Entry[] }; l
           </li>
         ))}
       </ol>
-      <p class="hint">{texts.form.whenHint}</p>
-      <Button onClick={() => (entries.value = [...entries.value, entryOf('')])}>{texts.form.add}</Button>
+      <p class="hint">{texts.formWhenHint}</p>
+      <Button onClick={() => (entries.value = [...entries.value, entryOf('')])}>{texts.formAdd}</Button>
       <p class="unseen" aria-live="polite">
         {said.value}
       </p>

@@ -1,8 +1,8 @@
-import { useAction, useLoaded, useSignal } from '../data.ts'
+import { useAction, useChange, useLoaded, useSignal } from '../data.ts'
 import { api } from '../session.ts'
-import { texts } from '../texts/combos.ts'
-import { texts as common } from '../texts/frame.ts'
-import { Await, Button, Dialog, Problem, Text, TextField } from '../ui/basics.tsx'
+import * as texts from '../texts/combos.ts'
+import { common } from '../texts/frame.ts'
+import { Await, Button, Dialog, Form, Problem, Section, TextField } from '../ui/basics.tsx'
 import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ComboForm } from './combo-form.tsx'
@@ -28,7 +28,7 @@ export default function Combos() {
       <div class="tools">
         <span class="grow" />
         <Button writes kind="primary" onClick={() => (open.value = { dialog: 'new' })}>
-          {texts.new}
+          {texts.newOne}
         </Button>
       </div>
       <Await of={state.value} onRetry={reload}>
@@ -47,19 +47,19 @@ export default function Combos() {
       </Await>
       <Explain />
       {open.value?.dialog === 'new' && (
-        <Dialog title={texts.new} onClose={close}>
+        <Dialog title={texts.newOne} onClose={close}>
           <ComboForm onSaved={done} />
         </Dialog>
       )}
       {open.value?.dialog === 'edit' && (
-        <Dialog title={texts.form.title(open.value.combo.name)} onClose={close}>
+        <Dialog title={texts.formTitle(open.value.combo.name)} onClose={close}>
           <ComboForm combo={open.value.combo} onSaved={done} />
         </Dialog>
       )}
       {open.value?.dialog === 'remove' && (
         <RemoveDialog
-          title={texts.remove.title(open.value.combo.name)}
-          text={texts.remove.text}
+          title={texts.removeTitle(open.value.combo.name)}
+          text={texts.removeText}
           remove={removal(open.value.combo.id)}
           onClose={close}
           onDone={done}
@@ -77,23 +77,23 @@ async function load() {
 const nameOf = (entry: ShownCombo['models'][number]) => (typeof entry === 'string' ? entry : entry.model)
 
 const comboColumns = (open: (opened: Open) => void): Column<ShownCombo>[] => [
-  { name: texts.columns.name, by: ({ name }) => name, cell: ({ name }) => <Text of={name} /> },
+  { name: texts.columnName, by: ({ name }) => name, cell: ({ name }) => name },
   {
-    name: texts.columns.strategy,
+    name: texts.columnStrategy,
     by: ({ strategy }) => strategy,
     cell: ({ strategy }) => <span title={texts.strategies[strategy]}>{strategy}</span>,
   },
-  { name: texts.columns.models, cell: ({ models }) => <Text of={models.map(nameOf).join(' → ')} /> },
-  { name: texts.columns.kind, cell: ({ kind = 'llm' }) => <Text of={kind} /> },
+  { name: texts.columnModels, cell: ({ models }) => models.map(nameOf).join(' → ') },
+  { name: texts.columnKind, cell: ({ kind = 'llm' }) => kind },
   {
-    name: texts.columns.actions,
+    name: texts.columnActions,
     cell: (combo) => (
       <div class="actions">
         <Button writes of={combo.name} onClick={() => open({ dialog: 'edit', combo })}>
-          {common.common.edit}
+          {common.edit}
         </Button>
         <Button kind="danger" of={combo.name} onClick={() => open({ dialog: 'remove', combo })}>
-          {common.common.delete}
+          {common.delete}
         </Button>
       </div>
     ),
@@ -108,32 +108,28 @@ interface Alias {
 function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: () => void }) {
   const alias = useSignal('')
   const model = useSignal('')
-  const { run, isBusy, error } = useAction(async (act: () => Promise<unknown>) => {
-    await act()
+  const { run, error } = useChange(onChange)
+  const adding = useAction(async () => {
+    await api.value.aliases.set({ alias: alias.value.trim(), model: model.value.trim() })
+    alias.value = ''
+    model.value = ''
     onChange()
   })
-  const add = () =>
-    run(async () => {
-      await api.value.aliases.set({ alias: alias.value.trim(), model: model.value.trim() })
-      alias.value = ''
-      model.value = ''
-    })
   const columns: Column<Alias>[] = [
-    { name: texts.columns.alias, by: (row) => row.alias, cell: (row) => <Text of={row.alias} /> },
-    { name: texts.columns.model, by: (row) => row.model, cell: (row) => <Text of={row.model} /> },
+    { name: texts.columnAlias, by: (row) => row.alias, cell: (row) => row.alias },
+    { name: texts.columnModel, by: (row) => row.model, cell: (row) => row.model },
     {
-      name: texts.columns.actions,
+      name: texts.columnActions,
       cell: (row) => (
         <Button kind="danger" of={row.alias} onClick={() => run(() => api.value.aliases.delete(row.alias))}>
-          {common.common.delete}
+          {common.delete}
         </Button>
       ),
     },
   ]
   return (
-    <section aria-labelledby="aliases">
-      <h2 id="aliases">{texts.aliases}</h2>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
+    <Section title={texts.aliases}>
+      <Problem>{error.value}</Problem>
       <Table
         caption={texts.aliases}
         columns={columns}
@@ -141,22 +137,11 @@ function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: (
         keyOf={(row) => row.alias}
         empty={texts.noAliases}
       />
-      <form
-        class="row"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void add()
-        }}
-      >
-        <TextField label={texts.alias.name} required value={alias.value} onInput={(value) => (alias.value = value)} />
-        <TextField label={texts.alias.model} required value={model.value} onInput={(value) => (model.value = value)} />
-        <div class="field">
-          <Button writes type="submit" disabled={isBusy.value}>
-            {texts.alias.add}
-          </Button>
-        </div>
-      </form>
-    </section>
+      <Form of={adding} submit={texts.aliasAdd} isRow>
+        <TextField label={texts.aliasName} required of={alias} />
+        <TextField label={texts.aliasModel} required of={model} />
+      </Form>
+    </Section>
   )
 }
 

@@ -1,9 +1,21 @@
 import { useId } from 'preact/hooks'
-import { type Signal, useAction, useLoaded, useSignal } from '../data.ts'
+import { wireFormats } from '../../../types/unions.ts'
+import { useAction, useLoaded, useSignal } from '../data.ts'
+import { listed } from '../format.ts'
 import { api, changing } from '../session.ts'
-import { texts as common } from '../texts/frame.ts'
-import { texts } from '../texts/targets.ts'
-import { Await, Button, Dialog, Field, NumberField, Problem, SelectField, TextField } from '../ui/basics.tsx'
+import * as texts from '../texts/targets.ts'
+import {
+  Await,
+  CheckField,
+  Dialog,
+  Form,
+  NumberField,
+  part,
+  SelectField,
+  Suggestions,
+  TextArea,
+  TextField,
+} from '../ui/basics.tsx'
 import type { ShownConnection } from './targets.tsx'
 
 type Provider = Awaited<ReturnType<typeof api.value.providers.list>>['providers'][number]
@@ -15,23 +27,12 @@ const cloudFields = {
   vertex: ['project', 'region'],
 } as const
 
-const FORMATS = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const
+/** What is stored of a connection's provider as text. */
+const TEXTED = ['prefix', 'baseUrl', 'format', 'resource', 'region', 'project', 'apiVersion', 'deployment'] as const
 
 /** The form as it is typed. */
-interface Form {
-  provider: string
-  name: string
-  apiKey: string
-  priority: string
-  prefix: string
-  baseUrl: string
-  format: string
-  enabledModels: string
-  resource: string
-  region: string
-  project: string
-  apiVersion: string
-  deployment: string
+interface Typed
+  extends Record<(typeof TEXTED)[number] | 'provider' | 'name' | 'apiKey' | 'priority' | 'enabledModels', string> {
   discover: boolean
 }
 
@@ -58,8 +59,8 @@ function ConnectionForm({
   providers,
   onSaved,
 }: Omit<ConnectionDialogProps, 'onClose'> & { providers: readonly Provider[] }) {
-  const form = useSignal(formOf(connection))
-  const { run, isBusy, error } = useAction(async () => {
+  const form = useSignal<Typed>(formOf(connection))
+  const saving = useAction(async () => {
     const input = inputOf(form.value, connection)
     if (connection)
       await changing(
@@ -72,166 +73,85 @@ function ConnectionForm({
   })
   const known = providers.find(({ id }) => id === form.value.provider.trim())
   const cloud = known?.cloud
-  const set = (change: Partial<Form>) => {
-    form.value = { ...form.value, ...change }
-  }
+  const list = useId()
   const needsAddress = !known?.baseUrl && !cloud
 
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void run()
-      }}
-    >
-      {!connection && <ProviderField form={form} providers={providers} set={set} />}
-      <TextField
-        label={texts.form.name}
-        value={form.value.name}
-        placeholder={known?.name ?? ''}
-        onInput={(name) => set({ name })}
-      />
+    <Form of={saving}>
+      {!connection && (
+        <>
+          <TextField
+            label={texts.form.provider}
+            hint={texts.form.providerHint}
+            required
+            list={list}
+            of={part(form, 'provider')}
+          />
+          <Suggestions id={list} of={providers.map(({ id, name = id }) => [id, name] as const)} />
+        </>
+      )}
+      <TextField label={texts.form.name} placeholder={known?.name ?? ''} of={part(form, 'name')} />
       <TextField
         label={texts.form.apiKey}
         hint={connection?.apiKey ? texts.form.apiKeyStored(connection.apiKey.slice(-4)) : texts.form.apiKeyHint}
         type="password"
-        value={form.value.apiKey}
-        onInput={(apiKey) => set({ apiKey })}
+        of={part(form, 'apiKey')}
       />
       {cloud &&
-        cloudFields[cloud].map((name) => (
-          <TextField
-            key={name}
-            label={texts.form[name]}
-            value={form.value[name]}
-            onInput={(value) => set({ [name]: value })}
-          />
-        ))}
+        cloudFields[cloud].map((name) => <TextField key={name} label={texts.form[name]} of={part(form, name)} />)}
       <details open={needsAddress || undefined}>
         <summary>{texts.form.more}</summary>
         <TextField
           label={texts.form.baseUrl}
           hint={texts.form.baseUrlHint}
           placeholder={known?.baseUrl ?? 'https://'}
-          value={form.value.baseUrl}
-          onInput={(baseUrl) => set({ baseUrl })}
+          of={part(form, 'baseUrl')}
         />
         <div class="row">
           <SelectField
             label={texts.form.format}
-            value={form.value.format}
-            options={[['', texts.form.formatOwn], ...FORMATS.map((name) => [name, name] as const)]}
-            onChange={(format) => set({ format })}
+            of={part(form, 'format')}
+            options={[['', texts.form.formatOwn], ...wireFormats]}
           />
-          <TextField label={texts.form.prefix} value={form.value.prefix} onInput={(prefix) => set({ prefix })} />
-          <NumberField
-            label={texts.form.priority}
-            hint={texts.form.priorityHint}
-            value={form.value.priority}
-            onInput={(priority) => set({ priority })}
-          />
+          <TextField label={texts.form.prefix} of={part(form, 'prefix')} />
+          <NumberField label={texts.form.priority} hint={texts.form.priorityHint} of={part(form, 'priority')} />
         </div>
-        <Field label={texts.form.models} hint={texts.form.modelsHint}>
-          {(ids) => (
-            <textarea
-              {...ids}
-              rows={3}
-              value={form.value.enabledModels}
-              onInput={({ currentTarget }) => set({ enabledModels: currentTarget.value })}
-            />
-          )}
-        </Field>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={form.value.discover}
-            onChange={({ currentTarget }) => set({ discover: currentTarget.checked })}
-          />
-          {texts.form.discover}
-        </label>
+        <TextArea label={texts.form.models} hint={texts.form.modelsHint} rows={3} of={part(form, 'enabledModels')} />
+        <CheckField label={texts.form.discover} of={part(form, 'discover')} />
       </details>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
-      <p class="actions">
-        <Button kind="primary" type="submit" disabled={isBusy.value}>
-          {common.common.save}
-        </Button>
-      </p>
-    </form>
+    </Form>
   )
 }
 
-function ProviderField({
-  form,
-  providers,
-  set,
-}: {
-  form: Signal<Form>
-  providers: readonly Provider[]
-  set: (change: Partial<Form>) => void
-}) {
-  const list = useId()
-  return (
-    <>
-      <TextField
-        label={texts.form.provider}
-        hint={texts.form.providerHint}
-        required
-        list={list}
-        value={form.value.provider}
-        onInput={(provider) => set({ provider })}
-      />
-      <datalist id={list}>
-        {providers.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name ?? id}
-          </option>
-        ))}
-      </datalist>
-    </>
-  )
-}
-
-function formOf(connection: ShownConnection | undefined): Form {
-  const data = connection?.providerSpecificData ?? {}
+function formOf(connection: ShownConnection | undefined): Typed {
+  const { provider = '', name = '', priority = '', providerSpecificData: data = {} } = connection ?? {}
+  const texted = TEXTED.map((one) => [one, data[one] ?? ''] as const)
   return {
-    provider: connection?.provider ?? '',
-    name: connection?.name ?? '',
+    ...(Object.fromEntries(texted) as Record<(typeof TEXTED)[number], string>), // of these names
+    provider,
+    name,
     apiKey: '',
-    priority: connection?.priority === undefined ? '' : String(connection.priority),
-    prefix: data.prefix ?? '',
-    baseUrl: data.baseUrl ?? '',
-    format: data.format ?? '',
+    priority: String(priority),
     enabledModels: data.enabledModels?.join('\n') ?? '',
-    resource: data.resource ?? '',
-    region: data.region ?? '',
-    project: data.project ?? '',
-    apiVersion: data.apiVersion ?? '',
-    deployment: data.deployment ?? '',
     discover: false,
   }
 }
 
 /** What is sent: of an existing connection its other data stays as it is. */
-function inputOf(form: Form, connection: ShownConnection | undefined) {
-  const texted = ['prefix', 'baseUrl', 'format', 'resource', 'region', 'project', 'apiVersion', 'deployment'] as const
-  const data: Record<string, unknown> = { ...connection?.providerSpecificData }
-  for (const name of texted) {
-    const value = form[name].trim()
-    if (value === '') delete data[name]
-    else data[name] = value
+function inputOf(form: Typed, connection: ShownConnection | undefined) {
+  const models = listed(form.enabledModels)
+  const own = TEXTED.map((name) => [name, form[name].trim() || undefined])
+  const data: Record<string, unknown> = {
+    ...connection?.providerSpecificData,
+    ...Object.fromEntries(own),
+    enabledModels: models.length > 0 ? models : undefined,
   }
-  const models = form.enabledModels
-    .split(/[\n,]/)
-    .map((id) => id.trim())
-    .filter(Boolean)
-  if (models.length > 0) data.enabledModels = models
-  else delete data.enabledModels
-  const priority = form.priority.trim() === '' ? null : Number(form.priority)
+  const [name, apiKey, priority] = [form.name.trim(), form.apiKey.trim(), form.priority.trim()]
   return {
-    ...(form.name.trim() !== '' && { name: form.name.trim() }),
-    ...(form.apiKey.trim() !== '' && { apiKey: form.apiKey.trim() }),
-    ...((connection || priority !== null) && { priority }),
-    ...((connection || Object.keys(data).length > 0) && { providerSpecificData: data }),
+    ...(name !== '' && { name }),
+    ...(apiKey !== '' && { apiKey }),
+    ...((connection || priority !== '') && { priority: priority === '' ? null : Number(priority) }),
+    ...((connection || Object.values(data).some((value) => value !== undefined)) && { providerSpecificData: data }),
     ...(form.discover && { discover: true }),
   }
 }

@@ -1,7 +1,7 @@
 import { useAction, useSignal } from '../data.ts'
 import { api } from '../session.ts'
-import { texts } from '../texts/combos.ts'
-import { Button, Field, Problem, Text, TextField } from '../ui/basics.tsx'
+import * as texts from '../texts/combos.ts'
+import { Form, Problem, Section, Text, TextArea, TextField } from '../ui/basics.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 type Explanation = Awaited<ReturnType<typeof api.value.explain>>
@@ -13,7 +13,7 @@ export function Explain() {
   const path = useSignal('/v1/chat/completions')
   const body = useSignal('')
   const found = useSignal<Explanation | undefined>(undefined)
-  const { run, isBusy, error } = useAction(async () => {
+  const asking = useAction(async () => {
     found.value = undefined
     const given: unknown = body.value.trim() === '' ? undefined : JSON.parse(body.value)
     found.value = await api.value.explain({
@@ -23,59 +23,34 @@ export function Explain() {
     })
   })
   return (
-    <section aria-labelledby="explain">
-      <h2 id="explain">{texts.explain.title}</h2>
-      <p class="hint">{texts.explain.hint}</p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void run()
-        }}
-      >
+    <Section title={texts.explainTitle}>
+      <p class="hint">{texts.explainHint}</p>
+      <Form of={asking} submit={texts.explainButton}>
         <div class="row">
-          <TextField
-            label={texts.explain.model}
-            required
-            value={model.value}
-            onInput={(value) => (model.value = value)}
-          />
-          <TextField label={texts.explain.path} value={path.value} onInput={(value) => (path.value = value)} />
+          <TextField label={texts.explainModel} required of={model} />
+          <TextField label={texts.explainPath} of={path} />
         </div>
-        <Field label={texts.explain.body}>
-          {(ids) => (
-            <textarea
-              {...ids}
-              rows={3}
-              class="mono"
-              value={body.value}
-              onInput={({ currentTarget }) => (body.value = currentTarget.value)}
-            />
-          )}
-        </Field>
-        <Button writes type="submit" disabled={isBusy.value}>
-          {texts.explain.button}
-        </Button>
-      </form>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
+        <TextArea label={texts.explainBody} rows={3} class="mono" of={body} />
+      </Form>
       {found.value && <Explained explanation={found.value} />}
-    </section>
+    </Section>
   )
 }
 
 function Explained({ explanation: { targets, leftOut, error } }: { explanation: Explanation }) {
   return (
     <>
-      {error && <Problem>{texts.explain.error(error.status, error.message)}</Problem>}
+      <Problem>{error && texts.explainError(error.status, error.message)}</Problem>
       <Table
-        caption={texts.explain.title}
+        caption={texts.explainTitle}
         columns={columns}
         rows={targets}
         keyOf={({ connectionId, model, via }) => `${connectionId} ${model} ${via}`}
-        empty={texts.explain.nothing}
+        empty={texts.explainNothing}
       />
       {leftOut.length > 0 && (
         <>
-          <h3>{texts.explain.leftOut}</h3>
+          <h3>{texts.explainLeftOut}</h3>
           <ul>
             {leftOut.map(({ combo, model, unmet }) => (
               <li key={`${combo} ${model}`}>
@@ -90,11 +65,11 @@ function Explained({ explanation: { targets, leftOut, error } }: { explanation: 
 }
 
 const columns: Column<Target>[] = [
-  { name: texts.explain.columns.place, cell: ({ use }) => texts.explain.uses[use] },
+  { name: texts.explainColumnPlace, cell: ({ use }) => texts.explainUses[use] },
   {
-    name: texts.explain.columns.target,
-    cell: ({ provider, model, connection }) => <Text of={`${provider}/${model} (${connection})`} />,
+    name: texts.explainColumnTarget,
+    cell: ({ provider, model, connection }) => `${provider}/${model} (${connection})`,
   },
-  { name: texts.explain.columns.why, cell: ({ why }) => <Text of={why} /> },
-  { name: texts.explain.columns.via, cell: ({ via = '' }) => <Text of={via} /> },
+  { name: texts.explainColumnWhy, cell: ({ why }) => why },
+  { name: texts.explainColumnVia, cell: ({ via }) => via },
 ]

@@ -1,25 +1,25 @@
-import { useAction, useSignal } from '../data.ts'
-import { api, modelsUrl } from '../session.ts'
+import { useAction, useChange, useSignal } from '../data.ts'
+import { api, gatewayUrl } from '../session.ts'
 import { snippets } from '../snippets.ts'
-import { texts as common } from '../texts/frame.ts'
-import { texts } from '../texts/keys.ts'
-import { Button, CopyButton, Dialog, Problem, SelectField, TextField } from '../ui/basics.tsx'
+import { common } from '../texts/frame.ts'
+import * as texts from '../texts/keys.ts'
+import { Button, CopyButton, Dialog, Form, Problem, SelectField, TextField } from '../ui/basics.tsx'
 import type { PlainKey } from './keys.tsx'
 
 /** Shows the value of a new key, once, and how clients use it. */
 export function MadeDialog({ name, value, onClose }: { name: string; value: string; onClose: () => void }) {
   const which = useSignal(snippets[0]?.name ?? '')
-  const snippet =
-    snippets.find((one) => one.name === which.value)?.code({ url: modelsUrl, key: value, model: texts.made.model }) ??
-    ''
+  const snippet = snippets
+    .find((one) => one.name === which.value)
+    ?.code({ url: gatewayUrl, key: value }, texts.madeModel)
   return (
-    <Dialog title={texts.made.title(name)} onClose={onClose}>
-      <p class="notice">{texts.made.once}</p>
+    <Dialog title={texts.madeTitle(name)} onClose={onClose}>
+      <p class="notice">{texts.madeOnce}</p>
       <div class="row">
         <pre class="grow">{value}</pre>
         <CopyButton text={value} />
       </div>
-      <h3>{texts.made.use}</h3>
+      <h3>{texts.madeUse}</h3>
       <div class="actions" role="tablist">
         {snippets.map(({ name: one }) => (
           <button
@@ -34,7 +34,7 @@ export function MadeDialog({ name, value, onClose }: { name: string; value: stri
         ))}
       </div>
       <pre>{snippet}</pre>
-      <CopyButton text={snippet} />
+      <CopyButton text={snippet ?? ''} />
     </Dialog>
   )
 }
@@ -46,24 +46,17 @@ interface RotateDialogProps {
 }
 
 export function RotateDialog({ apiKey, onClose, onMade }: RotateDialogProps) {
-  const grace = useSignal('0')
-  const { run, isBusy, error } = useAction(async () => {
+  const grace = useSignal<string>('0')
+  const rotating = useAction(async () => {
     const { key } = await api.value.keys.rotate(apiKey.id, { graceMs: Number(grace.value) })
     onMade(apiKey.name, key)
   })
   return (
-    <Dialog title={texts.rotated.title(apiKey.name)} onClose={onClose}>
-      <p>{texts.rotated.text}</p>
-      <SelectField
-        label={texts.rotated.grace}
-        value={grace.value}
-        options={texts.rotated.graces}
-        onChange={(value) => (grace.value = value)}
-      />
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
-      <Button kind="primary" disabled={isBusy.value} onClick={run}>
-        {texts.rotated.button}
-      </Button>
+    <Dialog title={texts.rotatedTitle(apiKey.name)} onClose={onClose}>
+      <p>{texts.rotatedText}</p>
+      <Form of={rotating} submit={texts.rotatedButton}>
+        <SelectField label={texts.rotatedGrace} of={grace} options={texts.rotatedGraces} />
+      </Form>
     </Dialog>
   )
 }
@@ -79,34 +72,29 @@ export function RemoveKeyDialog({ apiKey, onClose, onDone }: RemoveKeyDialogProp
   const { id, name } = apiKey
   const typed = useSignal('')
   const isUsed = useSignal(false)
-  const { run, isBusy, error } = useAction(async (act: () => Promise<unknown>) => {
-    await act()
-    onDone()
-  })
+  const { run, isBusy, error } = useChange(onDone)
   const remove = () =>
     run(async () => {
       if (!isUsed.value && (await wasUsedToday(id))) {
         isUsed.value = true
-        throw new Error(texts.remove.used(name))
+        throw new Error(texts.removeUsed(name))
       }
       await api.value.keys.delete(id)
     })
 
   return (
-    <Dialog title={texts.remove.title(name)} onClose={onClose}>
-      <p>{texts.remove.text}</p>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
-      {isUsed.value && (
-        <TextField label={texts.columns.name} value={typed.value} onInput={(value) => (typed.value = value)} />
-      )}
+    <Dialog title={texts.removeTitle(name)} onClose={onClose}>
+      <p>{texts.removeText}</p>
+      <Problem>{error.value}</Problem>
+      {isUsed.value && <TextField label={texts.columnName} of={typed} />}
       <div class="actions">
         {apiKey.isActive !== false && (
           <Button disabled={isBusy.value} onClick={() => run(() => api.value.keys.update(id, { isActive: false }))}>
-            {texts.remove.pauseInstead}
+            {texts.removePauseInstead}
           </Button>
         )}
         <Button kind="danger" disabled={isBusy.value || (isUsed.value && typed.value !== name)} onClick={remove}>
-          {common.common.delete}
+          {common.delete}
         </Button>
       </div>
     </Dialog>

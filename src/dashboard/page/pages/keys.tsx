@@ -1,10 +1,11 @@
-import { useAction, useLoaded, useSignal } from '../data.ts'
+import { useChange, useLoaded, useSignal } from '../data.ts'
+import { shown } from '../format.ts'
 import { limitTexts } from '../limits.ts'
-import { linkTo, route, setQuery } from '../route.ts'
+import { inQuery, linkTo, route, setQuery } from '../route.ts'
 import { api, changing } from '../session.ts'
-import { texts as common } from '../texts/frame.ts'
-import { texts } from '../texts/keys.ts'
-import { Await, Button, Dialog, Problem, SelectField, State, Text, TextField, Time } from '../ui/basics.tsx'
+import { common, pages } from '../texts/frame.ts'
+import * as texts from '../texts/keys.ts'
+import { Await, Button, Dialog, Problem, Section, SelectField, State, TextField, Time } from '../ui/basics.tsx'
 import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { MadeDialog, RemoveKeyDialog, RotateDialog } from './key-dialogs.tsx'
@@ -34,39 +35,33 @@ export default function Keys() {
     close()
     reload()
   }
-  const change = useAction(async (act: () => Promise<unknown>) => {
-    await act()
-    reload()
-  })
+  const change = useChange(reload)
 
   return (
     <Await of={state.value} onRetry={reload}>
       {({ keys, after, groups }) => (
         <>
           <Filters groups={groups} onNew={() => (open.value = { dialog: 'new-key' })} />
-          {change.error.value !== undefined && <Problem>{change.error.value}</Problem>}
+          <Problem>{change.error.value}</Problem>
           <Table
-            caption={common.pages.keys}
+            caption={pages.keys}
             columns={keyColumns(groups, { open: (dialog) => (open.value = dialog), run: change.run })}
             rows={keys}
             keyOf={({ id }) => id}
-            empty={route.value.query.size === 0 ? texts.empty : common.common.nothing}
+            empty={route.value.query.size === 0 ? texts.empty : common.nothing}
           />
           <p class="actions">
-            {route.value.query.get('after') && (
-              <Button onClick={() => setQuery({ after: '' })}>{common.common.first}</Button>
-            )}
-            {after !== '' && <Button onClick={() => setQuery({ after })}>{common.common.next}</Button>}
+            {route.value.query.get('after') && <Button onClick={() => setQuery({ after: '' })}>{common.first}</Button>}
+            {after !== '' && <Button onClick={() => setQuery({ after })}>{common.next}</Button>}
           </p>
-          <section aria-labelledby="groups">
-            <div class="tools">
-              <h2 id="groups" class="grow">
-                {texts.groups}
-              </h2>
+          <Section
+            title={texts.groups}
+            beside={
               <Button writes onClick={() => (open.value = { dialog: 'new-group' })}>
                 {texts.newGroup}
               </Button>
-            </div>
+            }
+          >
             <Table
               caption={texts.groups}
               columns={groupColumns({ open: (dialog) => (open.value = dialog), run: change.run })}
@@ -74,7 +69,7 @@ export default function Keys() {
               keyOf={({ id }) => id}
               empty={texts.noGroups}
             />
-          </section>
+          </Section>
           {open.value && (
             <OpenDialog
               open={open.value}
@@ -108,29 +103,24 @@ async function load() {
   return { keys, after, groups }
 }
 
-/** Another filter begins with its first page. */
-const filterBy = (change: Record<string, string>) => setQuery({ after: '', ...change })
-
 function Filters({ groups, onNew }: { groups: readonly Group[]; onNew: () => void }) {
-  const { query } = route.value
+  const filter = (name: string) => inQuery(name, undefined, { after: '' }) // another filter begins with its first page
   return (
     <div class="tools">
-      <TextField label={texts.search} type="search" value={query.get('q') ?? ''} onInput={(q) => filterBy({ q })} />
+      <TextField label={texts.search} type="search" of={filter('q')} />
       <SelectField
-        label={texts.columns.group}
-        value={query.get('group') ?? ''}
+        label={texts.columnGroup}
+        of={filter('group')}
         options={[['', texts.allGroups], ...groups.map(({ id, name }) => [id, name] as const)]}
-        onChange={(group) => filterBy({ group })}
       />
       <SelectField
-        label={texts.columns.state}
-        value={query.get('state') ?? ''}
+        label={texts.columnState}
+        of={filter('state')}
         options={[['', texts.allStates], ...Object.entries(texts.states).slice(0, 3)]}
-        onChange={(state) => filterBy({ state })}
       />
       <span class="grow" />
       <Button writes kind="primary" onClick={onNew}>
-        {texts.new}
+        {texts.newOne}
       </Button>
     </div>
   )
@@ -144,6 +134,10 @@ function stateOf({ error, isActive, expiresAt }: PlainKey): keyof typeof texts.s
 
 const kinds = { active: 'good', paused: 'off', expired: 'warn', refused: 'bad' } as const
 
+const withId = ({ name, id }: PlainKey | Group) => <span title={id}>{shown(name)}</span>
+const reachOf = ({ models }: PlainKey | Group) => models?.join(', ') ?? texts.everything
+const limitsOf = ({ limits }: PlainKey | Group) => limitTexts(limits).join(', ') || texts.unlimited
+
 interface RowTerms {
   open: (dialog: Open) => void
   run: (act: () => Promise<unknown>) => Promise<boolean>
@@ -153,38 +147,34 @@ function keyColumns(groups: readonly Group[], { open, run }: RowTerms): Column<P
   const groupName = ({ group }: PlainKey) => groups.find(({ id }) => id === group)?.name ?? group ?? ''
   return [
     {
-      name: texts.columns.name,
-      cell: ({ name, id }) => (
-        <span title={id}>
-          <Text of={name} />
-        </span>
-      ),
+      name: texts.columnName,
+      cell: withId,
     },
-    { name: texts.columns.group, cell: (key) => <Text of={groupName(key)} /> },
+    { name: texts.columnGroup, cell: groupName },
     {
-      name: texts.columns.state,
+      name: texts.columnState,
       cell: (key) => (
         <span title={key.error}>
           <State kind={kinds[stateOf(key)]}>{texts.states[stateOf(key)]}</State>
         </span>
       ),
     },
-    { name: texts.columns.reach, cell: ({ models }) => <Text of={models?.join(', ') ?? texts.everything} /> },
-    { name: texts.columns.limits, cell: ({ limits }) => limitTexts(limits).join(', ') || texts.unlimited },
+    { name: texts.columnReach, cell: reachOf },
+    { name: texts.columnLimits, cell: limitsOf },
     {
-      name: texts.columns.expires,
-      cell: ({ expiresAt }) => (expiresAt === undefined ? common.common.never : <Time at={expiresAt} />),
+      name: texts.columnExpires,
+      cell: ({ expiresAt }) => (expiresAt === undefined ? common.never : <Time at={expiresAt} />),
     },
-    { name: texts.columns.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { name: texts.columnCreated, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      name: texts.columns.actions,
+      name: texts.columnActions,
       cell: (key) => (
         <div class="actions">
           <Button of={key.name} onClick={() => open({ dialog: 'limits', key })}>
             {texts.details}
           </Button>
           <Button writes of={key.name} onClick={() => open({ dialog: 'edit-key', key })}>
-            {common.common.edit}
+            {common.edit}
           </Button>
           <Button writes of={key.name} onClick={() => open({ dialog: 'rotate', key })}>
             {texts.rotate}
@@ -197,7 +187,7 @@ function keyColumns(groups: readonly Group[], { open, run }: RowTerms): Column<P
             {key.isActive === false ? texts.resume : texts.pause}
           </Button>
           <Button kind="danger" of={key.name} onClick={() => open({ dialog: 'remove-key', key })}>
-            {common.common.delete}
+            {common.delete}
           </Button>
         </div>
       ),
@@ -208,34 +198,30 @@ function keyColumns(groups: readonly Group[], { open, run }: RowTerms): Column<P
 function groupColumns({ open, run }: RowTerms): Column<Group>[] {
   return [
     {
-      name: texts.columns.name,
+      name: texts.columnName,
       by: ({ name }) => name,
-      cell: ({ name, id }) => (
-        <span title={id}>
-          <Text of={name} />
-        </span>
-      ),
+      cell: withId,
     },
-    { name: texts.columns.keys, cell: ({ id }) => <a href={linkTo('keys', '', { group: id })}>{texts.ofGroup}</a> },
+    { name: texts.columnKeys, cell: ({ id }) => <a href={linkTo('keys', '', { group: id })}>{texts.ofGroup}</a> },
     {
-      name: texts.columns.state,
+      name: texts.columnState,
       cell: ({ isActive }) => (
         <State kind={isActive === false ? 'off' : 'good'}>
           {isActive === false ? texts.states.paused : texts.states.active}
         </State>
       ),
     },
-    { name: texts.columns.reach, cell: ({ models }) => <Text of={models?.join(', ') ?? texts.everything} /> },
-    { name: texts.columns.limits, cell: ({ limits }) => limitTexts(limits).join(', ') || texts.unlimited },
+    { name: texts.columnReach, cell: reachOf },
+    { name: texts.columnLimits, cell: limitsOf },
     {
-      name: texts.columns.actions,
+      name: texts.columnActions,
       cell: (group) => (
         <div class="actions">
           <Button of={group.name} onClick={() => open({ dialog: 'group-limits', group })}>
             {texts.details}
           </Button>
           <Button writes of={group.name} onClick={() => open({ dialog: 'edit-group', group })}>
-            {common.common.edit}
+            {common.edit}
           </Button>
           <Button
             writes
@@ -245,7 +231,7 @@ function groupColumns({ open, run }: RowTerms): Column<Group>[] {
             {group.isActive === false ? texts.resume : texts.pause}
           </Button>
           <Button kind="danger" of={group.name} onClick={() => open({ dialog: 'remove-group', group })}>
-            {common.common.delete}
+            {common.delete}
           </Button>
         </div>
       ),
@@ -266,7 +252,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
   switch (open.dialog) {
     case 'new-key':
       return (
-        <Dialog title={texts.new} onClose={onClose}>
+        <Dialog title={texts.newOne} onClose={onClose}>
           <OwnerForm
             groups={groups}
             onSave={async ({ name, ...more }) => {
@@ -278,7 +264,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
       )
     case 'edit-key':
       return (
-        <Dialog title={texts.form.key(open.key.name)} onClose={onClose}>
+        <Dialog title={texts.formKey(open.key.name)} onClose={onClose}>
           <OwnerForm
             groups={groups}
             owner={open.key}
@@ -302,7 +288,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
       )
     case 'edit-group':
       return (
-        <Dialog title={texts.form.group(open.group.name)} onClose={onClose}>
+        <Dialog title={texts.formGroup(open.group.name)} onClose={onClose}>
           <OwnerForm
             owner={open.group}
             onSave={({ name, limits, models }) =>
@@ -318,8 +304,8 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
     case 'remove-group':
       return (
         <RemoveDialog
-          title={texts.remove.group(open.group.name)}
-          text={texts.remove.groupText}
+          title={texts.removeGroup(open.group.name)}
+          text={texts.removeGroupText}
           remove={() => groupApi.delete(open.group.id)}
           onClose={onClose}
           onDone={onDone}

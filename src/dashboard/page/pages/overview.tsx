@@ -1,10 +1,11 @@
+import type { ComponentChild } from 'preact'
 import { useLoaded, useSignal } from '../data.ts'
 import { clockTime, duration, exactNumber, hourOf, money, percent, shortNumber } from '../format.ts'
 import { linkTo } from '../route.ts'
 import { api } from '../session.ts'
-import { texts as common } from '../texts/frame.ts'
-import { texts } from '../texts/overview.ts'
-import { Await, Button, State, Text } from '../ui/basics.tsx'
+import { health } from '../texts/frame.ts'
+import * as texts from '../texts/overview.ts'
+import { Await, Button, Cards, Section, State, Text } from '../ui/basics.tsx'
 import { Chart } from '../ui/chart.tsx'
 
 const HOUR = 3_600_000
@@ -67,18 +68,18 @@ const SKIPPED = 'signalbox.first-steps'
 function FirstSteps({ connections, keys, summary }: Loaded) {
   const isSkipped = useSignal(localStorage.getItem(SKIPPED) !== null)
   const steps = [
-    { text: texts.first.connect, isDone: connections > 0, link: linkTo('targets') },
-    { text: texts.first.key, isDone: keys > 0, link: linkTo('keys') },
-    { text: texts.first.ask, isDone: summary.totals.requests > 0, link: linkTo('playground') },
+    { text: texts.firstConnect, isDone: connections > 0, link: linkTo('targets') },
+    { text: texts.firstKey, isDone: keys > 0, link: linkTo('keys') },
+    { text: texts.firstAsk, isDone: summary.totals.requests > 0, link: linkTo('playground') },
   ]
   if (isSkipped.value || steps.every(({ isDone }) => isDone)) return null
   return (
     <section aria-labelledby="first" class="notice">
-      <h2 id="first">{texts.first.title}</h2>
+      <h2 id="first">{texts.firstTitle}</h2>
       <ol>
         {steps.map(({ text, isDone, link }) => (
           <li key={text}>
-            <a href={link}>{text}</a> {isDone && <State kind="good">{texts.first.done}</State>}
+            <a href={link}>{text}</a> {isDone && <State kind="good">{texts.firstDone}</State>}
           </li>
         ))}
       </ol>
@@ -88,7 +89,7 @@ function FirstSteps({ connections, keys, summary }: Loaded) {
           isSkipped.value = true
         }}
       >
-        {texts.first.skip}
+        {texts.firstSkip}
       </Button>
     </section>
   )
@@ -99,22 +100,13 @@ function Figures({ summary: { totals }, requests }: Loaded) {
   const first = requests.flatMap(({ firstByteMs }) => firstByteMs ?? []).sort((one, other) => one - other)
   const middle = first[Math.floor(first.length / 2)]
   const figures = [
-    [texts.figures.requests, exactNumber(totals.requests)],
-    [texts.figures.failed, percent(totals.failed / Math.max(1, totals.requests))],
-    [texts.figures.cost, money(totals.costUsd)],
-    [texts.figures.tokens, `${shortNumber(tokens.input)} / ${shortNumber(tokens.output)}`],
-    [texts.figures.firstWord, middle === undefined ? '–' : duration(middle)],
-  ]
-  return (
-    <ul class="cards">
-      {figures.map(([label, value]) => (
-        <li key={label} class="card">
-          <div class="figure">{value}</div>
-          <div class="label">{label}</div>
-        </li>
-      ))}
-    </ul>
-  )
+    [texts.figureRequests, exactNumber(totals.requests)],
+    [texts.figureFailed, percent(totals.failed / Math.max(1, totals.requests))],
+    [texts.figureCost, money(totals.costUsd)],
+    [texts.figureTokens, `${shortNumber(tokens.input)} / ${shortNumber(tokens.output)}`],
+    [texts.figureFirstWord, middle === undefined ? '–' : duration(middle)],
+  ] as const
+  return <Cards of={figures} />
 }
 
 function chartOf({ from, summary: { rows } }: Loaded) {
@@ -133,6 +125,13 @@ function chartOf({ from, summary: { rows } }: Loaded) {
   }
 }
 
+/** What there is of something, or a word that there is nothing of it. */
+const List = ({ title, empty, children }: { title: string; empty?: string; children: ComponentChild[] }) => (
+  <Section title={title}>
+    {children.length > 0 ? <ul>{children}</ul> : empty !== undefined && <State kind="good">{empty}</State>}
+  </Section>
+)
+
 function Attention({ summary, damaged, settings, mirror }: Loaded) {
   const { unpriced, refused } = summary.totals
   const items = [
@@ -145,47 +144,29 @@ function Attention({ summary, damaged, settings, mirror }: Loaded) {
       : []),
   ]
   return (
-    <section aria-labelledby="attention">
-      <h2 id="attention">{texts.attention}</h2>
-      {items.length === 0 ? (
-        <p>
-          <State kind="good">{texts.nothing}</State>
-        </p>
-      ) : (
-        <ul>
-          {items.map(({ text, link }) => (
-            <li key={text}>
-              <State kind="warn">{''}</State> <a href={link}>{text}</a>
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
+    <List title={texts.attention} empty={texts.nothing}>
+      {items.map(({ text, link }) => (
+        <li key={text}>
+          <State kind="warn">{''}</State> <a href={link}>{text}</a>
+        </li>
+      ))}
+    </List>
   )
 }
 
 function Ill({ ill }: Loaded) {
   return (
-    <section aria-labelledby="ill">
-      <h2 id="ill">{texts.ill}</h2>
-      {ill.length === 0 ? (
-        <p>
-          <State kind="good">{texts.well}</State>
-        </p>
-      ) : (
-        <ul>
-          {ill.map(({ level, provider, model, connectionId, combo, state, reason, message }) => (
-            <li key={[level, connectionId, model, combo].join(' ')}>
-              <State kind={state === 'cooling' ? 'bad' : 'warn'}>{common.health[state]}</State>{' '}
-              <a href={linkTo('targets')}>
-                <Text of={[provider, model].filter(Boolean).join('/')} />
-              </a>{' '}
-              {reason}: <Text of={message} />
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
+    <List title={texts.ill} empty={texts.well}>
+      {ill.map(({ level, provider, model, connectionId, combo, state, reason, message }) => (
+        <li key={[level, connectionId, model, combo].join(' ')}>
+          <State kind={state === 'cooling' ? 'bad' : 'warn'}>{health[state]}</State>{' '}
+          <a href={linkTo('targets')}>
+            <Text of={[provider, model].filter(Boolean).join('/')} />
+          </a>{' '}
+          {reason}: <Text of={message} />
+        </li>
+      ))}
+    </List>
   )
 }
 
@@ -194,18 +175,15 @@ function Failures({ requests }: Loaded) {
   const failed = requests.filter(({ end }) => end === 'failed' || end === 'cut' || end === 'refused').slice(0, 5)
   if (failed.length === 0) return null
   return (
-    <section aria-labelledby="failures">
-      <h2 id="failures">{texts.latest}</h2>
-      <ul>
-        {failed.map(({ id, time, status, model, error, reason }) => (
-          <li key={id}>
-            <a href={linkTo('requests', id)}>{clockTime(time)}</a> {status} <Text of={model} />{' '}
-            <span class="hint">
-              <Text of={reason ?? error?.toLowerCase()} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <List title={texts.latest}>
+      {failed.map(({ id, time, status, model, error, reason }) => (
+        <li key={id}>
+          <a href={linkTo('requests', id)}>{clockTime(time)}</a> {status} <Text of={model} />{' '}
+          <span class="hint">
+            <Text of={reason ?? error?.toLowerCase()} />
+          </span>
+        </li>
+      ))}
+    </List>
   )
 }

@@ -1,9 +1,10 @@
 import type { UsageLimits } from '../../../types/limits.ts'
 import { type Signal, useAction, useSignal } from '../data.ts'
+import { listed } from '../format.ts'
 import { countedUnits, type LimitRow, limitsOf, rowsOf, windows } from '../limits.ts'
-import { texts as common } from '../texts/frame.ts'
-import { texts } from '../texts/keys.ts'
-import { Button, Field, NumberField, Problem, SelectField, TextField } from '../ui/basics.tsx'
+import { common } from '../texts/frame.ts'
+import * as texts from '../texts/keys.ts'
+import { Button, CountField, element, Form, NumberField, part, SelectField, TextField } from '../ui/basics.tsx'
 
 /** What keys and groups have in common, as it is sent; `null` for what there is none of. */
 export interface OwnerInput {
@@ -36,17 +37,14 @@ export function OwnerForm({ owner, groups, onSave }: OwnerFormProps) {
   const expires = useSignal(owner?.expiresAt === undefined ? '' : localInput(owner.expiresAt))
   const group = useSignal(owner?.group ?? '')
   const limits = useLimits(owner?.limits)
-  const { run, isBusy, error } = useAction(() => onSave(input()))
+  const saving = useAction(() => onSave(input()))
 
   function input(): OwnerInput {
-    const listed = models.value
-      .split(/[\n,]/)
-      .map((one) => one.trim())
-      .filter(Boolean)
+    const names = listed(models.value)
     return {
       name: name.value.trim(),
       limits: limits.value(),
-      models: listed.length > 0 ? listed : null,
+      models: names.length > 0 ? names : null,
       ...(groups && {
         group: group.value === '' ? null : group.value,
         expiresAt: expires.value === '' ? null : new Date(expires.value).toISOString(),
@@ -55,45 +53,21 @@ export function OwnerForm({ owner, groups, onSave }: OwnerFormProps) {
   }
 
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void run()
-      }}
-    >
-      <TextField label={texts.form.name} required value={name.value} onInput={(value) => (name.value = value)} />
+    <Form of={saving}>
+      <TextField label={texts.formName} required of={name} />
       {groups && (
         <div class="row">
           <SelectField
-            label={texts.form.ofGroup}
-            value={group.value}
-            options={[['', texts.form.noGroup], ...groups.map(({ id, name: text }) => [id, text] as const)]}
-            onChange={(value) => (group.value = value)}
+            label={texts.formOfGroup}
+            of={group}
+            options={[['', texts.formNoGroup], ...groups.map(({ id, name: text }) => [id, text] as const)]}
           />
-          <Field label={texts.form.expires} hint={texts.form.expiresHint}>
-            {(ids) => (
-              <input
-                type="datetime-local"
-                {...ids}
-                value={expires.value}
-                onInput={({ currentTarget }) => (expires.value = currentTarget.value)}
-              />
-            )}
-          </Field>
+          <TextField label={texts.formExpires} hint={texts.formExpiresHint} type="datetime-local" of={expires} />
         </div>
       )}
-      <TextField
-        label={texts.form.models}
-        hint={texts.form.modelsHint}
-        value={models.value}
-        onInput={(value) => (models.value = value)}
-      />
+      <TextField label={texts.formModels} hint={texts.formModelsHint} of={models} />
       <LimitFieldset limits={limits} />
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
-      <Button kind="primary" type="submit" disabled={isBusy.value}>
-        {common.common.save}
-      </Button>
-    </form>
+    </Form>
   )
 }
 
@@ -114,66 +88,47 @@ export function useLimits(limits: UsageLimits | undefined): LimitsState {
 export function LimitFieldset({ limits: { rows, parallel } }: { limits: LimitsState }) {
   return (
     <fieldset>
-      <legend>{texts.form.limits}</legend>
+      <legend>{texts.formLimits}</legend>
       {rows.value.map((row, at) => (
         <LimitFields
           key={at}
-          row={row}
-          onChange={(change) =>
-            (rows.value = rows.value.map((one, place) => (place === at ? { ...one, ...change } : one)))
-          }
-          onRemove={() => (rows.value = rows.value.filter((_, place) => place !== at))}
+          of={element(rows, row)}
+          onRemove={() => (rows.value = rows.value.filter((other) => other !== row))}
         />
       ))}
       <div class="row">
         <div class="field">
           <Button onClick={() => (rows.value = [...rows.value, { unit: 'usd', amount: '', window: 'month' }])}>
-            {texts.form.add}
+            {texts.formAdd}
           </Button>
         </div>
-        <NumberField
-          label={texts.form.parallel}
-          min={1}
-          step={1}
-          value={parallel.value}
-          onInput={(value) => (parallel.value = value)}
-        />
+        <CountField label={texts.formParallel} of={parallel} />
       </div>
-      <p class="hint">{texts.form.windowsHint}</p>
+      <p class="hint">{texts.formWindowsHint}</p>
     </fieldset>
   )
 }
 
-interface LimitFieldsProps {
-  row: LimitRow
-  onChange: (change: Partial<LimitRow>) => void
-  onRemove: () => void
-}
-
-function LimitFields({ row, onChange, onRemove }: LimitFieldsProps) {
-  return (
-    <div class="row">
-      <NumberField label={texts.form.amount} value={row.amount} onInput={(amount) => onChange({ amount })} />
-      <SelectField
-        label={texts.form.unit}
-        value={row.unit}
-        options={countedUnits.map((unit) => [unit, texts.units[unit]] as const)}
-        onChange={(unit) => onChange({ unit: countedUnits.find((one) => one === unit) ?? 'usd' })}
-      />
-      <SelectField
-        label={texts.form.window}
-        value={row.window}
-        options={windows.map((window) => [window, texts.windows[window]] as const)}
-        onChange={(window) => onChange({ window: windows.find((one) => one === window) ?? 'month' })}
-      />
-      <div class="field">
-        <Button kind="quiet" label={common.common.remove(texts.form.limits)} onClick={onRemove}>
-          ✕
-        </Button>
-      </div>
+const LimitFields = ({ of, onRemove }: { of: { value: LimitRow }; onRemove: () => void }) => (
+  <div class="row">
+    <NumberField label={texts.formAmount} of={part(of, 'amount')} />
+    <SelectField
+      label={texts.formUnit}
+      of={part(of, 'unit')}
+      options={countedUnits.map((unit) => [unit, texts.units[unit]] as const)}
+    />
+    <SelectField
+      label={texts.formWindow}
+      of={part(of, 'window')}
+      options={windows.map((window) => [window, texts.windows[window]] as const)}
+    />
+    <div class="field">
+      <Button kind="quiet" label={common.remove(texts.formLimits)} onClick={onRemove}>
+        ✕
+      </Button>
     </div>
-  )
-}
+  </div>
+)
 
 /** A time as the field for local times wants it. */
 function localInput(time: string): string {

@@ -4,8 +4,19 @@ import { duration, escaped, money } from '../format.ts'
 import { codes, type FormatName, formats, memberOf, requestFor, saidIn } from '../playground-formats.ts'
 import { linkTo } from '../route.ts'
 import { addressOf, api, credentials, gatewayUrl, messageOf, watchedFetch } from '../session.ts'
-import { texts } from '../texts/playground.ts'
-import { Button, CopyButton, Field, Problem, SelectField, Text, TextField } from '../ui/basics.tsx'
+import * as texts from '../texts/playground.ts'
+import {
+  Button,
+  CopyButton,
+  choicesOf,
+  Facts,
+  Form,
+  Problem,
+  SelectField,
+  Suggestions,
+  TextArea,
+  TextField,
+} from '../ui/basics.tsx'
 
 /** What has come of a request so far. All of it is text of others, which is shown as text alone. */
 interface Course {
@@ -34,6 +45,17 @@ export default function Playground() {
   const isUnderWay = course.value?.phase === 'waiting' || course.value?.phase === 'answering'
   useEffect(() => () => asking.current?.abort(), [])
 
+  /** The body that nobody has edited changes with the format. */
+  const chosen = {
+    get value() {
+      return format.value
+    },
+    set value(name) {
+      if (body.value === bodyOf(format.value)) body.value = bodyOf(name)
+      format.value = name
+    },
+  }
+
   const request = () => {
     const given = parsed(body.value)
     return given && requestFor(format.value, model.value.trim(), given)
@@ -60,62 +82,27 @@ export default function Playground() {
   return (
     <>
       <p class="hint">{texts.hint}</p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void ask()
-        }}
-      >
-        <div class="row">
-          <SelectField
-            label={texts.format}
-            value={format.value}
-            options={Object.entries(texts.formats)}
-            onChange={(chosen) => {
-              if (body.value === bodyOf(format.value)) body.value = bodyOf(chosen as FormatName) // one of the options
-              format.value = chosen as FormatName
-            }}
-          />
-          <TextField
-            label={texts.model}
-            required
-            list="models"
-            value={model.value}
-            onInput={(value) => (model.value = value)}
-          />
-          <SelectField
-            label={texts.as}
-            value={asKey.value}
-            options={[['', texts.operator], ...keys.map(({ id, name }) => [id, name] as const)]}
-            onChange={(id) => (asKey.value = id)}
-          />
-        </div>
-        <datalist id="models">
-          {models.map((id) => (
-            <option key={id} value={id} />
-          ))}
-        </datalist>
-        <Field label={texts.body} hint={texts.bodyHint} error={problem.value}>
-          {(ids) => (
-            <textarea
-              {...ids}
-              rows={9}
-              class="mono"
-              spellcheck={false}
-              value={body.value}
-              onInput={({ currentTarget }) => (body.value = currentTarget.value)}
-            />
-          )}
-        </Field>
-        <div class="tools">
-          <Button writes kind="primary" type="submit" disabled={isUnderWay}>
-            {texts.ask}
-          </Button>
+      <Form
+        of={{ run: ask, isBusy: { value: isUnderWay }, error: { value: undefined } }}
+        submit={texts.ask}
+        beside={
           <Button disabled={!isUnderWay} onClick={() => asking.current?.abort()}>
             {texts.stop}
           </Button>
+        }
+      >
+        <div class="row">
+          <SelectField label={texts.format} of={chosen} options={choicesOf(texts.formats)} />
+          <TextField label={texts.model} required list="models" of={model} />
+          <SelectField
+            label={texts.as}
+            of={asKey}
+            options={[['', texts.operator], ...keys.map(({ id, name }) => [id, name] as const)]}
+          />
         </div>
-      </form>
+        <Suggestions id="models" of={models} />
+        <TextArea label={texts.body} hint={texts.bodyHint} error={problem.value} rows={9} class="mono" of={body} />
+      </Form>
       <details>
         <summary>{texts.code}</summary>
         {codes.map(({ name, code }) => {
@@ -135,7 +122,7 @@ export default function Playground() {
           )
         })}
       </details>
-      {state.value.error !== undefined && <Problem>{state.value.error}</Problem>}
+      <Problem>{state.value.error}</Problem>
       {course.value && <Answer course={course.value} />}
     </>
   )
@@ -170,40 +157,28 @@ function Answer({ course }: { course: Course }) {
     ended: texts.ended(duration(endedMs)),
     stopped: texts.stopped,
   }
-  const all = firstMs === undefined ? facts : [...facts, [texts.facts.first, duration(firstMs)] as const]
   return (
     <>
       <p role="status">{words[phase]}</p>
-      {error !== undefined && <Problem>{escaped(error)}</Problem>}
+      <Problem>{error}</Problem>
       <div class="row panes">
         <Pane label={texts.said} text={said} />
         <Pane label={texts.raw} text={raw} />
       </div>
-      <dl class="facts">
-        {all.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <Text of={value} />
-            </dd>
-          </div>
-        ))}
-        {id !== undefined && (
-          <div>
-            <dt>{texts.facts.request}</dt>
-            <dd>
-              <a href={linkTo('requests', id)}>{escaped(id)}</a>
-            </dd>
-          </div>
-        )}
-      </dl>
+      <Facts
+        of={[
+          ...facts,
+          [texts.factFirst, firstMs === undefined ? undefined : duration(firstMs)],
+          [texts.factRequest, id && <a href={linkTo('requests', id)}>{escaped(id)}</a>],
+        ]}
+      />
     </>
   )
 }
 
 /** A field that only shows: its text can become nothing else. */
 const Pane = ({ label, text }: { label: string; text: string }) => (
-  <Field label={label}>{(ids) => <textarea {...ids} class="mono" rows={14} readOnly value={text} />}</Field>
+  <TextArea label={label} class="mono" rows={14} readOnly of={{ value: text }} />
 )
 
 /** Makes a request and notes what becomes of it. Never rejects. */
@@ -283,15 +258,14 @@ function indented(text: string): string {
 const lines = (text: string) => text.split('\n').map(escaped).join('\n')
 
 function headerFacts({ status, headers }: Response): Array<readonly [string, string]> {
-  const { facts } = texts
   const named = {
-    [facts.target]: headers.get('x-signalbox-target'),
-    [facts.attempts]: headers.get('x-signalbox-attempts'),
-    [facts.warnings]: headers.get('x-signalbox-warning'),
-    [facts.cost]: costOf(headers.get('x-signalbox-cost')),
+    [texts.factTarget]: headers.get('x-signalbox-target'),
+    [texts.factAttempts]: headers.get('x-signalbox-attempts'),
+    [texts.factWarnings]: headers.get('x-signalbox-warning'),
+    [texts.factCost]: costOf(headers.get('x-signalbox-cost')),
   }
   return [
-    [facts.status, `${status}`],
+    [texts.factStatus, `${status}`],
     ...Object.entries(named).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
   ]
 }
@@ -305,10 +279,10 @@ async function keptFacts(id: string, known: ReadonlyArray<readonly [string, stri
   const { costUsd, tokens, attempts, warnings = [] } = kept.request
   const later: Record<string, string> = {}
   if (costUsd !== undefined || tokens)
-    later[texts.facts.cost] = costUsd === undefined ? texts.unknownCost : money(costUsd)
-  if (warnings.length > 0) later[texts.facts.warnings] = warnings.join(', ')
+    later[texts.factCost] = costUsd === undefined ? texts.unknownCost : money(costUsd)
+  if (warnings.length > 0) later[texts.factWarnings] = warnings.join(', ')
   if (attempts.length > 0)
-    later[texts.facts.attempts] = attempts
+    later[texts.factAttempts] = attempts
       .map(({ provider, model, status, durationMs }) => `${provider}/${model} ${status}, ${duration(durationMs)}`)
       .join('; ')
   return [...known.filter(([name]) => !Object.hasOwn(later, name)), ...Object.entries(later)]

@@ -1,12 +1,11 @@
+import type { ComponentChild } from 'preact'
 import { useLoaded } from '../data.ts'
 import { duration, exactNumber, exactTime, money } from '../format.ts'
 import { endKinds, type KeptRequest } from '../kept-request.ts'
 import { linkTo } from '../route.ts'
 import { api } from '../session.ts'
-import { texts as all } from '../texts/requests.ts'
-import { Await, CopyButton, State, Text } from '../ui/basics.tsx'
-
-const texts = all.one
+import * as texts from '../texts/requests.ts'
+import { Await, CopyButton, Facts, State, Text } from '../ui/basics.tsx'
 
 /** One request, whole: who asked, where it went and why, what it cost, and how it ended. */
 export function OneRequest({ id }: { id: string }) {
@@ -27,7 +26,7 @@ export function OneRequest({ id }: { id: string }) {
       <Await of={state.value} onRetry={reload}>
         {({ request, names }) => (
           <>
-            <Facts request={request} names={names} />
+            <RequestFacts request={request} names={names} />
             <section aria-labelledby="attempts">
               <h3 id="attempts">{texts.attempts}</h3>
               <Attempts request={request} />
@@ -42,10 +41,11 @@ export function OneRequest({ id }: { id: string }) {
   )
 }
 
-function Facts({ request, names }: { request: KeptRequest; names: ReadonlyMap<string, string> }) {
+function RequestFacts({ request, names }: { request: KeptRequest; names: ReadonlyMap<string, string> }) {
   const { tokens, costUsd, costSource, error, reason, warnings = [] } = request
   const named = (id: string | undefined) => (id === undefined ? undefined : (names.get(id) ?? id))
-  const facts: Array<[string, string | undefined]> = [
+  const facts: Array<[string, ComponentChild]> = [
+    [texts.ended, <State kind={endKinds[request.end]}>{texts.ends[request.end]}</State>],
     [texts.asked, request.model],
     [texts.path, `${request.endpoint} (${request.format})`],
     [texts.key, named(request.keyId)],
@@ -75,26 +75,7 @@ function Facts({ request, names }: { request: KeptRequest; names: ReadonlyMap<st
     ],
     [texts.warnings, warnings.length > 0 ? warnings.join(', ') : undefined],
   ]
-  return (
-    <dl class="facts">
-      <div>
-        <dt>{texts.ended}</dt>
-        <dd>
-          <State kind={endKinds[request.end]}>{all.ends[request.end]}</State>
-        </dd>
-      </div>
-      {facts.map(([name, value]) =>
-        value === undefined ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <Text of={value} />
-            </dd>
-          </div>
-        ),
-      )}
-    </dl>
-  )
+  return <Facts of={facts} />
 }
 
 /** The attempts on one time axis. */

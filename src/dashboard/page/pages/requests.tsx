@@ -3,10 +3,10 @@ import { type Signal, useLoaded, useSignal } from '../data.ts'
 import { clockTime, duration, exactTime, money, shortNumber, shown } from '../format.ts'
 import { endKinds, type KeptRequest } from '../kept-request.ts'
 import { onEvents, type RunningRequest, running } from '../live.ts'
-import { linkTo, route, setQuery } from '../route.ts'
+import { inQuery, linkTo, route } from '../route.ts'
 import { api } from '../session.ts'
-import { texts as common } from '../texts/frame.ts'
-import { texts } from '../texts/requests.ts'
+import { pages } from '../texts/frame.ts'
+import * as texts from '../texts/requests.ts'
 import { Await, Button, SelectField, State, Text, TextField } from '../ui/basics.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { OneRequest } from './request.tsx'
@@ -58,7 +58,7 @@ function RequestList() {
           return (
             <>
               <Table
-                caption={common.pages.requests}
+                caption={pages.requests}
                 columns={columnsOf(names)}
                 rows={rows.slice(0, MOST_ROWS)}
                 keyOf={(request) => request.id}
@@ -123,12 +123,7 @@ function useLive(fresh: Signal<KeptRequest[]>, isLive: Signal<boolean>, reload: 
 function Filters() {
   const { query } = route.value
   const text = (name: (typeof FILTERS)[number]) => (
-    <TextField
-      key={name}
-      label={texts.filters[name]}
-      value={query.get(name) ?? ''}
-      onInput={(value) => setQuery({ [name]: value })}
-    />
+    <TextField key={name} label={texts.filters[name]} of={inQuery(name)} />
   )
   return (
     <div class="tools">
@@ -149,9 +144,8 @@ function Filters() {
       {text('model')}
       <SelectField
         label={texts.filters.end}
-        value={query.get('end') ?? ''}
+        of={inQuery('end')}
         options={[['', texts.any], ...Object.entries(texts.ends)]}
-        onChange={(end) => setQuery({ end })}
       />
       <details open={MORE.some((name) => query.has(name))}>
         <summary>{texts.filters.more}</summary>
@@ -172,7 +166,7 @@ const courseOf = ({ attempts }: RunningRequest) =>
 
 const columnsOf = (names: ReadonlyMap<string, string>): Column<Row>[] => [
   {
-    name: texts.columns.time,
+    name: texts.columnTime,
     cell: ({ id, time, end }) => (
       <a href={end && linkTo('requests', id)} title={`${exactTime(time)} ${id}`}>
         {clockTime(time)}
@@ -180,22 +174,22 @@ const columnsOf = (names: ReadonlyMap<string, string>): Column<Row>[] => [
     ),
   },
   {
-    name: texts.columns.key,
-    cell: ({ keyId }) => <Text of={keyId === undefined ? texts.noKey : (names.get(keyId) ?? keyId)} />,
+    name: texts.columnKey,
+    cell: ({ keyId }) => (keyId === undefined ? texts.noKey : (names.get(keyId) ?? keyId)),
   },
-  { name: texts.columns.asked, cell: ({ model = '' }) => <Text of={model} /> },
+  { name: texts.columnAsked, cell: ({ model }) => model },
   {
-    name: texts.columns.target,
-    cell: (row) => <Text of={row.end ? row.target && `${row.target.provider}/${row.target.model}` : courseOf(row)} />,
+    name: texts.columnTarget,
+    cell: (row) => (row.end ? row.target && `${row.target.provider}/${row.target.model}` : courseOf(row)),
   },
-  { name: texts.columns.status, isNumber: true, cell: ({ status }) => status },
+  { name: texts.columnStatus, isNumber: true, cell: ({ status }) => status },
   {
-    name: texts.columns.end,
+    name: texts.columnEnd,
     cell: ({ end, error, reason, firstByteMs }) =>
       !end ? (
         <span>
           <State kind="warn">{texts.running}</State>{' '}
-          {firstByteMs !== undefined && `${texts.one.firstByte} ${duration(firstByteMs)}`}
+          {firstByteMs !== undefined && `${texts.firstByte} ${duration(firstByteMs)}`}
         </span>
       ) : (
         <span title={reason === undefined ? '' : shown(reason)}>
@@ -203,20 +197,20 @@ const columnsOf = (names: ReadonlyMap<string, string>): Column<Row>[] => [
         </span>
       ),
   },
-  { name: texts.columns.attempts, isNumber: true, cell: ({ attempts }) => attempts.length },
+  { name: texts.columnAttempts, isNumber: true, cell: ({ attempts }) => attempts.length },
   {
-    name: texts.columns.duration,
+    name: texts.columnDuration,
     isNumber: true,
     by: ({ durationMs = 0 }) => durationMs,
     cell: ({ durationMs }) => durationMs !== undefined && duration(durationMs),
   },
   {
-    name: texts.columns.tokens,
+    name: texts.columnTokens,
     isNumber: true,
     cell: ({ tokens }) => (tokens ? `${shortNumber(tokens.input)} → ${shortNumber(tokens.output)}` : ''),
   },
   {
-    name: texts.columns.cost,
+    name: texts.columnCost,
     isNumber: true,
     by: ({ costUsd = 0 }) => costUsd,
     cell: ({ costUsd }) => (costUsd === undefined ? '' : money(costUsd)),

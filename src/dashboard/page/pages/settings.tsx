@@ -1,10 +1,21 @@
-import { useAction, useLoaded, useSignal } from '../data.ts'
+import { useAction, useChange, useLoaded, useSignal } from '../data.ts'
 import { amountOf, limitTexts } from '../limits.ts'
 import { api } from '../session.ts'
-import { texts as common } from '../texts/frame.ts'
-import { texts as words } from '../texts/keys.ts'
-import { texts } from '../texts/settings.ts'
-import { Await, Button, NumberField, Problem, SelectField, Text } from '../ui/basics.tsx'
+import { common } from '../texts/frame.ts'
+import * as words from '../texts/keys.ts'
+import * as texts from '../texts/settings.ts'
+import {
+  Await,
+  Button,
+  CheckField,
+  CountField,
+  choicesOf,
+  Form,
+  Problem,
+  part,
+  Section,
+  SelectField,
+} from '../ui/basics.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { LimitFieldset, useLimits } from './owner-form.tsx'
 
@@ -51,13 +62,13 @@ export default function SettingsView() {
 function SettingsForm({ settings, onSaved }: { settings: Settings; onSaved: () => void }) {
   const requireApiKey = useSignal(settings.requireApiKey)
   const limits = useLimits(settings.limits)
-  const unpriced = useSignal<string>(settings.unpriced ?? 'skip')
+  const unpriced = useSignal(settings.unpriced ?? 'skip')
   const away = useSignal({ ...AWAY, ...settings.whenStoreIsAway })
   const keepRequests = useSignal(String(settings.usage?.keepRequestsDays ?? 30))
   const keepTotals = useSignal(String(settings.usage?.keepTotalsDays ?? 400))
   const attempts = useSignal(String(settings.maxAttempts))
   const isSaved = useSignal(false)
-  const { run, isBusy, error } = useAction(async () => {
+  const saving = useAction(async () => {
     isSaved.value = false
     const change = {
       requireApiKey: requireApiKey.value,
@@ -72,100 +83,53 @@ function SettingsForm({ settings, onSaved }: { settings: Settings; onSaved: () =
     onSaved()
   })
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        void run()
-      }}
-    >
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={requireApiKey.value}
-          onChange={({ currentTarget }) => (requireApiKey.value = currentTarget.checked)}
-        />
-        {texts.requireApiKey}
-      </label>
+    <Form of={saving} beside={<span role="status">{isSaved.value && texts.saved}</span>}>
+      <CheckField label={texts.requireApiKey} of={requireApiKey} />
       <p class="hint">{texts.requireHint}</p>
       <h2>{texts.limits}</h2>
       <p class="hint">{limitTexts(settings.limits).join(', ') || words.unlimited}</p>
       <LimitFieldset limits={limits} />
-      <SelectField
-        label={texts.unpriced}
-        value={unpriced.value}
-        options={Object.entries(texts.unprices)}
-        onChange={(value) => (unpriced.value = value)}
-      />
+      <SelectField label={texts.unpriced} of={unpriced} options={choicesOf(texts.unprices)} />
       <div class="row">
         {UNITS.map((unit) => (
           <SelectField
             key={unit}
             label={`${texts.away} ${texts.units[unit]}`}
-            value={away.value[unit]}
-            options={Object.entries(texts.aways)}
-            onChange={(value) => (away.value = { ...away.value, [unit]: value === 'allow' ? 'allow' : 'refuse' })}
+            of={part(away, unit)}
+            options={choicesOf(texts.aways)}
           />
         ))}
       </div>
       <h2>{texts.usage}</h2>
       <div class="row">
-        <NumberField
-          label={texts.keepRequests}
-          min={1}
-          step={1}
-          value={keepRequests.value}
-          onInput={(value) => (keepRequests.value = value)}
-        />
-        <NumberField
-          label={texts.keepTotals}
-          min={1}
-          step={1}
-          value={keepTotals.value}
-          onInput={(value) => (keepTotals.value = value)}
-        />
-        <NumberField
-          label={texts.attempts}
-          min={1}
-          step={1}
-          value={attempts.value}
-          onInput={(value) => (attempts.value = value)}
-        />
+        <CountField label={texts.keepRequests} of={keepRequests} />
+        <CountField label={texts.keepTotals} of={keepTotals} />
+        <CountField label={texts.attempts} of={attempts} />
       </div>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
-      <p class="actions">
-        <Button writes kind="primary" type="submit" disabled={isBusy.value}>
-          {common.common.save}
-        </Button>
-        <span role="status">{isSaved.value && texts.saved}</span>
-      </p>
-    </form>
+    </Form>
   )
 }
 
 function DamagedRecords({ damaged, onChange }: { damaged: readonly Damaged[]; onChange: () => void }) {
-  const { run, error } = useAction(async (key: string) => {
-    await api.value.damagedRecords.delete(key)
-    onChange()
-  })
+  const { run, error } = useChange(onChange)
   if (damaged.length === 0) return null
   const columns: Column<Damaged>[] = [
-    { name: texts.columns.key, cell: ({ key }) => <Text of={key} /> },
-    { name: texts.columns.problem, cell: ({ problem }) => <Text of={problem} /> },
+    { name: texts.columnKey, cell: ({ key }) => key },
+    { name: texts.columnProblem, cell: ({ problem }) => problem },
     {
-      name: texts.columns.actions,
+      name: texts.columnActions,
       cell: ({ key }) => (
-        <Button kind="danger" onClick={() => run(key)}>
-          {common.common.delete}
+        <Button kind="danger" of={key} onClick={() => run(() => api.value.damagedRecords.delete(key))}>
+          {common.delete}
         </Button>
       ),
     },
   ]
   return (
-    <section aria-labelledby="damaged">
-      <h2 id="damaged">{texts.damaged}</h2>
+    <Section title={texts.damaged}>
       <p class="hint">{texts.damagedHint}</p>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
+      <Problem>{error.value}</Problem>
       <Table caption={texts.damaged} columns={columns} rows={damaged} keyOf={({ key }) => key} />
-    </section>
+    </Section>
   )
 }

@@ -1,10 +1,10 @@
 import type { HealthEntry } from '../../../routing/health-entry.ts'
-import { useAction, useLoaded, useSignal } from '../data.ts'
-import { duration, escaped, percent } from '../format.ts'
+import { useChange, useLoaded, useSignal } from '../data.ts'
+import { duration, escaped, percent, shown } from '../format.ts'
 import { api } from '../session.ts'
-import { texts as common } from '../texts/frame.ts'
-import { texts } from '../texts/targets.ts'
-import { Await, Button, Problem, State, Text, Time } from '../ui/basics.tsx'
+import { common } from '../texts/frame.ts'
+import * as texts from '../texts/targets.ts'
+import { Await, Button, Problem, Section, State, Text, Time } from '../ui/basics.tsx'
 import { RemoveDialog } from '../ui/remove-dialog.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { ConnectionDialog } from './connection-form.tsx'
@@ -20,10 +20,7 @@ export default function Targets() {
   const edited = useSignal<ShownConnection | 'new' | undefined>(undefined)
   const removed = useSignal<ShownConnection | undefined>(undefined)
   const tested = useSignal<Tested | undefined>(undefined)
-  const change = useAction(async (act: () => Promise<unknown>) => {
-    await act()
-    reload()
-  })
+  const change = useChange(reload)
 
   return (
     <>
@@ -33,13 +30,12 @@ export default function Targets() {
           {texts.add}
         </Button>
       </div>
-      {change.error.value !== undefined && <Problem>{change.error.value}</Problem>}
+      <Problem>{change.error.value}</Problem>
       <TestResult tested={tested.value} />
       <Await of={state.value} onRetry={reload}>
         {({ connections, health, targets }) => (
           <>
-            <section aria-labelledby="ill">
-              <h2 id="ill">{texts.ill}</h2>
+            <Section title={texts.ill}>
               {health.length === 0 ? (
                 <p>
                   <State kind="good">{texts.well}</State>
@@ -47,9 +43,8 @@ export default function Targets() {
               ) : (
                 <Table caption={texts.ill} columns={illColumns(connections)} rows={health} keyOf={healthKey} />
               )}
-            </section>
-            <section aria-labelledby="connections">
-              <h2 id="connections">{texts.connections}</h2>
+            </Section>
+            <Section title={texts.connections}>
               <Table
                 caption={texts.connections}
                 columns={connectionColumns({ health, targets, edited, removed, tested, run: change.run })}
@@ -57,7 +52,7 @@ export default function Targets() {
                 keyOf={({ id }) => id}
                 empty={texts.empty}
               />
-            </section>
+            </Section>
           </>
         )}
       </Await>
@@ -73,8 +68,8 @@ export default function Targets() {
       )}
       {removed.value && (
         <RemoveDialog
-          title={texts.remove.title(removed.value.name)}
-          text={texts.remove.text}
+          title={texts.removeTitle(removed.value.name)}
+          text={texts.removeText}
           remove={removal(removed.value.id)}
           onClose={() => (removed.value = undefined)}
           onDone={() => {
@@ -102,7 +97,7 @@ function illColumns(connections: Connections): Column<HealthEntry>[] {
   const nameOf = (id: string | undefined) => connections.find((one) => one.id === id)?.name
   return [
     {
-      name: texts.columns.level,
+      name: texts.columnLevel,
       cell: ({ level, provider, connectionId, model }) => (
         <>
           {texts.levels[level]} <Text of={[nameOf(connectionId) ?? provider, model].filter(Boolean).join(' / ')} />
@@ -110,19 +105,19 @@ function illColumns(connections: Connections): Column<HealthEntry>[] {
       ),
     },
     {
-      name: texts.columns.state,
+      name: texts.columnState,
       cell: ({ state }) => <State kind={state === 'cooling' ? 'bad' : 'warn'}>{texts.states[state]}</State>,
     },
     {
-      name: texts.columns.reason,
+      name: texts.columnReason,
       cell: ({ reason, message }) => (
         <>
           {reason}: <Text of={message} />
         </>
       ),
     },
-    { name: texts.columns.failures, cell: ({ failures }) => failures, isNumber: true, by: ({ failures }) => failures },
-    { name: texts.columns.until, cell: ({ retryAt }) => retryAt !== undefined && <Time at={retryAt} /> },
+    { name: texts.columnFailures, cell: ({ failures }) => failures, isNumber: true, by: ({ failures }) => failures },
+    { name: texts.columnUntil, cell: ({ retryAt }) => retryAt !== undefined && <Time at={retryAt} /> },
   ]
 }
 
@@ -142,36 +137,32 @@ function connectionColumns({ health, targets, edited, removed, tested, run }: Ro
     ofConnection(id).reduce((all, one) => all + of(one), 0)
   return [
     {
-      name: texts.columns.name,
+      name: texts.columnName,
       by: ({ name }) => name,
-      cell: ({ name, id }) => (
-        <span title={id}>
-          <Text of={name} />
-        </span>
-      ),
+      cell: ({ name, id }) => <span title={id}>{shown(name)}</span>,
     },
-    { name: texts.columns.provider, by: ({ provider }) => provider, cell: ({ provider }) => <Text of={provider} /> },
+    { name: texts.columnProvider, by: ({ provider }) => provider, cell: ({ provider }) => provider },
     {
-      name: texts.columns.models,
+      name: texts.columnModels,
       cell: ({ providerSpecificData }) => providerSpecificData?.enabledModels?.length ?? texts.all,
       isNumber: true,
     },
-    { name: texts.columns.state, cell: (connection) => <ConnectionState connection={connection} health={health} /> },
-    { name: texts.columns.calls, cell: ({ id }) => sum(id, callsOf), by: ({ id }) => sum(id, callsOf), isNumber: true },
+    { name: texts.columnState, cell: (connection) => <ConnectionState connection={connection} health={health} /> },
+    { name: texts.columnCalls, cell: ({ id }) => sum(id, callsOf), by: ({ id }) => sum(id, callsOf), isNumber: true },
     {
-      name: texts.columns.failed,
+      name: texts.columnFailed,
       isNumber: true,
       cell: ({ id }) => (sum(id, callsOf) > 0 ? percent(sum(id, failuresOf) / sum(id, callsOf)) : '–'),
     },
-    { name: texts.columns.priority, cell: ({ priority }) => priority ?? '–', isNumber: true },
+    { name: texts.columnPriority, cell: ({ priority }) => priority ?? '–', isNumber: true },
     {
-      name: texts.columns.actions,
+      name: texts.columnActions,
       cell: (connection) => {
         const { id, name, isActive = true, draining = false } = connection
         return (
           <div class="actions">
             <Button writes of={name} onClick={() => (edited.value = connection)}>
-              {common.common.edit}
+              {common.edit}
             </Button>
             <Button
               writes
@@ -193,7 +184,7 @@ function connectionColumns({ health, targets, edited, removed, tested, run }: Ro
               </Button>
             )}
             <Button kind="danger" of={name} onClick={() => (removed.value = connection)}>
-              {common.common.delete}
+              {common.delete}
             </Button>
           </div>
         )

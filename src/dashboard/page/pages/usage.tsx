@@ -1,10 +1,10 @@
 import { useAction, useLoaded } from '../data.ts'
 import { dayOf, exactNumber, hourOf, money, percent, shortNumber } from '../format.ts'
-import { linkTo, route, setQuery } from '../route.ts'
+import { inQuery, linkTo, route, setQuery } from '../route.ts'
 import { addressOf, api, credentials, watchedFetch } from '../session.ts'
-import { texts as common } from '../texts/frame.ts'
-import { texts } from '../texts/usage.ts'
-import { Await, Button, Problem, SelectField, Text } from '../ui/basics.tsx'
+import { common, pages } from '../texts/frame.ts'
+import * as texts from '../texts/usage.ts'
+import { Await, Button, Cards, Problem, SelectField, Text } from '../ui/basics.tsx'
 import { Chart, type Part } from '../ui/chart.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
@@ -32,7 +32,7 @@ export default function Usage() {
               {rows.totals.unpriced > 0 && <p class="notice">{texts.unpriced}</p>}
               <Chart {...chartOf(series, names)} />
               <Table
-                caption={common.pages.usage}
+                caption={pages.usage}
                 columns={columnsOf(names)}
                 rows={rows.rows}
                 keyOf={(row) => rowValue(row)}
@@ -83,26 +83,11 @@ function Filters({ names = new Map() }: { names: Names | undefined }) {
   const { by, measure, days, filter } = wanted()
   return (
     <div class="tools">
-      <SelectField
-        label={texts.range}
-        value={String(days)}
-        options={Object.entries(texts.ranges)}
-        onChange={(value) => setQuery({ days: value })}
-      />
-      <SelectField
-        label={texts.by}
-        value={by}
-        options={Object.entries(texts.bys)}
-        onChange={(value) => setQuery({ by: value })}
-      />
-      <SelectField
-        label={texts.measure}
-        value={measure}
-        options={Object.entries(texts.measures)}
-        onChange={(value) => setQuery({ show: value })}
-      />
+      <SelectField label={texts.range} of={inQuery('days', String(days))} options={Object.entries(texts.ranges)} />
+      <SelectField label={texts.by} of={inQuery('by', by)} options={Object.entries(texts.bys)} />
+      <SelectField label={texts.measure} of={inQuery('show', measure)} options={Object.entries(texts.measures)} />
       {Object.entries(filter).map(([name, value]) => (
-        <Button key={name} label={common.common.remove(name)} onClick={() => setQuery({ [name]: '' })}>
+        <Button key={name} label={common.remove(name)} onClick={() => setQuery({ [name]: '' })}>
           {texts.filters[name as keyof typeof texts.filters]}: <Text of={names.get(value) ?? value} /> ✕
         </Button>
       ))}
@@ -131,27 +116,13 @@ const formatOf = (measure: Measure) => (measure === 'costUsd' ? money : shortNum
 function Figures({ totals, before }: { totals: Totals; before: Totals }) {
   const { input, output, cacheRead } = totals.tokens
   const figures = [
-    { label: texts.figures.cost, value: costOf(totals), change: changeOf(totals.costUsd, before.costUsd) },
-    {
-      label: texts.figures.requests,
-      value: exactNumber(totals.requests),
-      change: changeOf(totals.requests, before.requests),
-    },
-    { label: texts.figures.failed, value: percent(totals.failed / Math.max(1, totals.requests)) },
-    { label: texts.figures.tokens, value: `${shortNumber(input)} / ${shortNumber(output)}` },
-    { label: texts.figures.cached, value: percent(cacheRead / Math.max(1, input)) },
-  ]
-  return (
-    <ul class="cards">
-      {figures.map(({ label, value, change }) => (
-        <li key={label} class="card">
-          <div class="figure">{value}</div>
-          <div class="label">{label}</div>
-          {change !== undefined && <div class="label">{texts.before(change)}</div>}
-        </li>
-      ))}
-    </ul>
-  )
+    [texts.figureCost, costOf(totals), changeOf(totals.costUsd, before.costUsd)],
+    [texts.figureRequests, exactNumber(totals.requests), changeOf(totals.requests, before.requests)],
+    [texts.figureFailed, percent(totals.failed / Math.max(1, totals.requests))],
+    [texts.figureTokens, `${shortNumber(input)} / ${shortNumber(output)}`],
+    [texts.figureCached, percent(cacheRead / Math.max(1, input))],
+  ] as const
+  return <Cards of={figures} />
 }
 
 /** A cost, and whether it is not all of it. */
@@ -160,7 +131,7 @@ const costOf = ({ costUsd, unpriced }: Totals) => `${unpriced > 0 ? '≥ ' : ''}
 function changeOf(now: number, before: number): string | undefined {
   if (!now || !before) return undefined
   const share = now / before - 1
-  return `${share >= 0 ? '+' : '−'}${percent(Math.abs(share))}`
+  return texts.before(`${share >= 0 ? '+' : '−'}${percent(Math.abs(share))}`)
 }
 
 /** The five largest parts, and all others together. */
@@ -204,7 +175,7 @@ function columnsOf(names: Names): Column<Row>[] {
   const share = (row: Row) => row.failed / Math.max(1, row.requests)
   return [
     {
-      name: texts.columns.what,
+      name: texts.columnWhat,
       by: (row) => nameIn(names, rowValue(row)),
       cell: (row) => (
         <a href={linkTo('requests', '', { [fieldOf[by]]: rowValue(row) })} title={texts.requests}>
@@ -213,30 +184,30 @@ function columnsOf(names: Names): Column<Row>[] {
       ),
     },
     {
-      name: texts.columns.requests,
+      name: texts.columnRequests,
       isNumber: true,
       by: (row) => row.requests,
       cell: (row) => exactNumber(row.requests),
     },
-    { name: texts.columns.failed, isNumber: true, by: share, cell: (row) => percent(share(row)) },
+    { name: texts.columnFailed, isNumber: true, by: share, cell: (row) => percent(share(row)) },
     {
-      name: texts.columns.input,
+      name: texts.columnInput,
       isNumber: true,
       by: (row) => row.tokens.input,
       cell: (row) => shortNumber(row.tokens.input),
     },
     {
-      name: texts.columns.cached,
+      name: texts.columnCached,
       isNumber: true,
       cell: ({ tokens }) => percent(tokens.cacheRead / Math.max(1, tokens.input)),
     },
     {
-      name: texts.columns.output,
+      name: texts.columnOutput,
       isNumber: true,
       by: (row) => row.tokens.output,
       cell: (row) => shortNumber(row.tokens.output),
     },
-    { name: texts.columns.cost, isNumber: true, by: (row) => row.costUsd, cell: costOf },
+    { name: texts.columnCost, isNumber: true, by: (row) => row.costUsd, cell: costOf },
   ]
 }
 
@@ -270,7 +241,7 @@ function Export() {
         <Button onClick={() => run('csv')}>{texts.csv}</Button>
         <Button onClick={() => run('jsonl')}>{texts.jsonl}</Button>
       </p>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
+      <Problem>{error.value}</Problem>
     </>
   )
 }

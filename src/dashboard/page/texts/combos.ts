@@ -1,7 +1,7 @@
 import type { Strategy } from '../../../types/combo.ts'
 
 /** What each strategy does. */
-const strategies: Record<Strategy, string> = {
+export const strategies: Record<Strategy, string> = {
   fallback: 'in their order: the next one when one fails',
   'round-robin': 'in turn',
   weighted: 'by chance, by their weights',
@@ -13,65 +13,60 @@ const strategies: Record<Strategy, string> = {
   conditional: 'the first whose condition holds',
 }
 
-/** The texts of the view of combos and aliases. */
-export const texts = {
-  strategies,
-  new: 'New combo',
-  empty: 'There is no combo. A combo is one name for several models, with a strategy among them.',
-  combos: 'Combos',
-  aliases: 'Aliases',
-  noAliases: 'There is no alias. An alias is another name for a model or a combo.',
-  columns: {
-    name: 'Name',
-    strategy: 'Strategy',
-    models: 'Models',
-    kind: 'Kind',
-    alias: 'Alias',
-    model: 'Stands for',
-    actions: 'Actions',
-  },
-  form: {
-    title: (name: string) => `The combo "${name}"`,
-    name: 'Name',
-    kind: 'Kind',
-    strategy: 'Strategy',
-    models: 'Models',
-    model: 'Model',
-    weight: 'Weight',
-    when: 'When',
-    whenHint: 'As JSON, such as {"tools": true} or {"bytes": {"max": 8000}}. Empty: always.',
-    whenWrong: 'This is not a JSON object.',
-    add: 'Add a model',
-    move: (model: string) => `Move ${model}: Alt and the arrow keys, or drag`,
-    moved: (model: string, place: number, all: number) => `${model} is now ${place} of ${all}.`,
-    hedge: 'Ask a second one when the first is slow',
-    attempts: 'Attempts at most',
-    stickyLimit: 'Requests in a row',
-  },
-  alias: { add: 'Add an alias', name: 'Alias', model: 'Stands for' },
-  explain: {
-    title: 'Where would a request go?',
-    hint: 'Nothing is sent to a provider, and no turn moves.',
-    model: 'Model',
-    path: 'Path',
-    body: 'Body, as JSON; it may stay empty',
-    key: 'As the key',
-    operator: 'none',
-    button: 'Explain',
-    columns: { place: 'Use', target: 'Target', why: 'Why', via: 'By way of' },
-    uses: {
-      first: 'first',
-      next: 'next',
-      beyond: 'beyond the attempts',
-      'last-resort': 'last resort',
-      skipped: 'skipped',
-    },
-    leftOut: 'Left out',
-    nothing: 'It leads nowhere.',
-    error: (status: number, message: string) => `The client would get ${status}: ${message}`,
-  },
-  remove: {
-    title: (name: string) => `Delete the combo "${name}"?`,
-    text: 'Requests for this name are a 404 from then on.',
-  },
+/* The texts of the view of combos and aliases. */
+
+export const newOne = 'New combo'
+export const empty = 'There is no combo. A combo is one name for several models, with a strategy among them.'
+export const combos = 'Combos'
+export const aliases = 'Aliases'
+export const noAliases = 'There is no alias. An alias is another name for a model or a combo.'
+export const columnName = 'Name'
+export const columnStrategy = 'Strategy'
+export const columnModels = 'Models'
+export const columnKind = 'Kind'
+export const columnAlias = 'Alias'
+export const columnModel = 'Stands for'
+export const columnActions = 'Actions'
+export const formTitle = (name: string) => `The combo "${name}"`
+export const formName = 'Name'
+export const formKind = 'Kind'
+export const formStrategy = 'Strategy'
+export const formModels = 'Models'
+export const formModel = 'Model'
+export const formWeight = 'Weight'
+export const formWhen = 'When'
+export const formWhenHint = 'As JSON, such as {"tools": true} or {"bytes": {"max": 8000}}. Empty: always.'
+export const formWhenWrong = 'This is not a JSON object.'
+export const formAdd = 'Add a model'
+export const formMove = (model: string) => `Move ${model}: Alt and the arrow keys, or drag`
+export const formMoved = (model: string, place: number, all: number) => `${model} is now ${place} of ${all}.`
+export const formHedge = 'Ask a second one when the first is slow'
+export const formAttempts = 'Attempts at most'
+export const formStickyLimit = 'Requests in a row'
+export const aliasAdd = 'Add an alias'
+export const aliasName = 'Alias'
+export const aliasModel = 'Stands for'
+export const explainTitle = 'Where would a request go?'
+export const explainHint = 'Nothing is sent to a provider, and no turn moves.'
+export const explainModel = 'Model'
+export const explainPath = 'Path'
+export const explainBody = 'Body, as JSON; it may stay empty'
+export const explainKey = 'As the key'
+export const explainOperator = 'none'
+export const explainButton = 'Explain'
+export const explainColumnPlace = 'Use'
+export const explainColumnTarget = 'Target'
+export const explainColumnWhy = 'Why'
+export const explainColumnVia = 'By way of'
+export const explainUses = {
+  first: 'first',
+  next: 'next',
+  beyond: 'beyond the attempts',
+  'last-resort': 'last resort',
+  skipped: 'skipped',
 } as const
+export const explainLeftOut = 'Left out'
+export const explainNothing = 'It leads nowhere.'
+export const explainError = (status: number, message: string) => `The client would get ${status}: ${message}`
+export const removeTitle = (name: string) => `Delete the combo "${name}"?`
+export const removeText = 'Requests for this name are a 404 from then on.'

@@ -1,27 +1,23 @@
-/** The texts of the view of models. */
-export const texts = {
-  published: 'Published for clients',
-  hint: 'What GET /v1/models lists for a key that may reach everything.',
-  search: 'Name',
-  none: 'Nothing is published: connect a provider.',
-  custom: 'Custom models',
-  customHint: 'Models that the catalog does not have, or with prices of your own. In US dollars for a million tokens.',
-  noCustom: 'There is no custom model.',
-  columns: {
-    id: 'Name',
-    owner: 'From',
-    kind: 'Kind',
-    provider: 'Provider',
-    input: 'Input',
-    output: 'Output',
-    actions: 'Actions',
-  },
-  form: {
-    provider: 'Alias or id of the provider',
-    id: 'Id of the model',
-    kind: 'Kind',
-    input: 'Price of the input',
-    output: 'Price of the output',
-    add: 'Add a custom model',
-  },
-} as const
+/* The texts of the view of models. */
+
+export const published = 'Published for clients'
+export const hint = 'What GET /v1/models lists for a key that may reach everything.'
+export const search = 'Name'
+export const none = 'Nothing is published: connect a provider.'
+export const custom = 'Custom models'
+export const customHint =
+  'Models that the catalog does not have, or with prices of your own. In US dollars for a million tokens.'
+export const noCustom = 'There is no custom model.'
+export const columnId = 'Name'
+export const columnOwner = 'From'
+export const columnKind = 'Kind'
+export const columnProvider = 'Provider'
+export const columnInput = 'Input'
+export const columnOutput = 'Output'
+export const columnActions = 'Actions'
+export const formProvider = 'Alias or id of the provider'
+export const formId = 'Id of the model'
+export const formKind = 'Kind'
+export const formInput = 'Price of the input'
+export const formOutput = 'Price of the output'
+export const formAdd = 'Add a custom model'

@@ -1,31 +1,27 @@
-/** The texts of the overview. */
-export const texts = {
-  first: {
-    title: 'Three steps to a first answer',
-    connect: 'Connect a provider',
-    key: 'Make a key for a client',
-    ask: 'Ask in the playground',
-    done: 'done',
-    skip: 'Skip this',
-  },
-  figures: {
-    requests: 'requests in 24 hours',
-    failed: 'failed or refused',
-    cost: 'spent in 24 hours',
-    tokens: 'tokens in / out',
-    firstWord: 'until the first word, in the middle',
-  },
-  chart: 'Requests by hour',
-  answered: 'answered',
-  failedPart: 'failed or refused',
-  ill: 'What is ill',
-  well: 'All targets are well.',
-  attention: 'What needs attention',
-  nothing: 'Nothing.',
-  refused: (count: number) => `${count.toLocaleString()} requests in 24 hours were refused.`,
-  unpriced: (count: number) => `${count.toLocaleString()} calls in 24 hours went to models whose price is not known.`,
-  damaged: (count: number) => `${count.toLocaleString()} records of the storage are damaged.`,
-  open: 'No key is required of clients.',
-  mirror: (why: string) => `The mirror at the cloud is behind: ${why}`,
-  latest: 'The latest requests that failed',
-} as const
+/* The texts of the overview. */
+
+export const firstTitle = 'Three steps to a first answer'
+export const firstConnect = 'Connect a provider'
+export const firstKey = 'Make a key for a client'
+export const firstAsk = 'Ask in the playground'
+export const firstDone = 'done'
+export const firstSkip = 'Skip this'
+export const figureRequests = 'requests in 24 hours'
+export const figureFailed = 'failed or refused'
+export const figureCost = 'spent in 24 hours'
+export const figureTokens = 'tokens in / out'
+export const figureFirstWord = 'until the first word, in the middle'
+export const chart = 'Requests by hour'
+export const answered = 'answered'
+export const failedPart = 'failed or refused'
+export const ill = 'What is ill'
+export const well = 'All targets are well.'
+export const attention = 'What needs attention'
+export const nothing = 'Nothing.'
+export const refused = (count: number) => `${count.toLocaleString()} requests in 24 hours were refused.`
+export const unpriced = (count: number) =>
+  `${count.toLocaleString()} calls in 24 hours went to models whose price is not known.`
+export const damaged = (count: number) => `${count.toLocaleString()} records of the storage are damaged.`
+export const open = 'No key is required of clients.'
+export const mirror = (why: string) => `The mirror at the cloud is behind: ${why}`
+export const latest = 'The latest requests that failed'

@@ -1,40 +1,37 @@
-/** The texts of the playground. */
-export const texts = {
-  hint: 'A real request to a model, which costs what it costs.',
-  format: 'Format',
-  formats: {
-    chat: 'OpenAI Chat',
-    responses: 'OpenAI Responses',
-    messages: 'Anthropic Messages',
-    gemini: 'Gemini',
-    embeddings: 'Embeddings',
-    rerank: 'Rerank',
-    search: 'Search',
-  },
-  model: 'Model, combo or alias',
-  as: 'Ask as',
-  operator: 'you, without a key',
-  body: 'Body',
-  bodyHint: 'JSON; the model is added.',
-  noObject: 'This is no JSON object.',
-  ask: 'Ask',
-  stop: 'Stop',
-  code: 'As code',
-  copyCode: (name: string) => `Copy as ${name}`,
-  waiting: 'Waiting for an answer …',
-  answering: 'Answering …',
-  ended: (time: string) => `Ended after ${time}.`,
-  stopped: 'Stopped.',
-  said: 'What it says',
-  raw: 'As it was sent',
-  facts: {
-    status: 'Status',
-    target: 'Answered by',
-    attempts: 'Attempts',
-    warnings: 'Lost in translation',
-    cost: 'Cost',
-    first: 'First word after',
-    request: 'Request',
-  },
-  unknownCost: 'not known',
+/* The texts of the playground. */
+
+export const hint = 'A real request to a model, which costs what it costs.'
+export const format = 'Format'
+export const formats = {
+  chat: 'OpenAI Chat',
+  responses: 'OpenAI Responses',
+  messages: 'Anthropic Messages',
+  gemini: 'Gemini',
+  embeddings: 'Embeddings',
+  rerank: 'Rerank',
+  search: 'Search',
 } as const
+export const model = 'Model, combo or alias'
+export const as = 'Ask as'
+export const operator = 'you, without a key'
+export const body = 'Body'
+export const bodyHint = 'JSON; the model is added.'
+export const noObject = 'This is no JSON object.'
+export const ask = 'Ask'
+export const stop = 'Stop'
+export const code = 'As code'
+export const copyCode = (name: string) => `Copy as ${name}`
+export const waiting = 'Waiting for an answer …'
+export const answering = 'Answering …'
+export const ended = (time: string) => `Ended after ${time}.`
+export const stopped = 'Stopped.'
+export const said = 'What it says'
+export const raw = 'As it was sent'
+export const factStatus = 'Status'
+export const factTarget = 'Answered by'
+export const factAttempts = 'Attempts'
+export const factWarnings = 'Lost in translation'
+export const factCost = 'Cost'
+export const factFirst = 'First word after'
+export const factRequest = 'Request'
+export const unknownCost = 'not known'

@@ -1,45 +1,54 @@
-/** The texts of the view of usage. */
-export const texts = {
-  range: 'Time',
-  ranges: { '1': 'last 24 hours', '7': 'last 7 days', '30': 'last 30 days', '90': 'last 90 days' },
-  by: 'By',
-  bys: {
-    key: 'key',
-    group: 'group',
-    model: 'model asked for',
-    target: 'target',
-    user: 'end user',
-  },
-  filters: { keyId: 'Key', groupId: 'Group', model: 'Model', target: 'Target' },
-  any: 'all',
-  measure: 'Show',
-  measures: { costUsd: 'cost', requests: 'requests', tokens: 'tokens' },
-  figures: {
-    cost: 'cost',
-    requests: 'requests',
-    failed: 'failed',
-    tokens: 'tokens in / out',
-    cached: 'of the input cached',
-  },
-  before: (change: string) => `${change} against the time before`,
-  unpriced: 'The cost of some requests is not known: their models have no price.',
-  columns: {
-    what: 'What',
-    requests: 'Requests',
-    failed: 'Failed',
-    input: 'Tokens in',
-    cached: 'Cached',
-    output: 'Tokens out',
-    cost: 'Cost',
-  },
-  total: 'All that the filter meets',
-  none: '(none)',
-  nothing: 'No request was made in this time.',
-  chart: (measure: string) => `${measure} over time`,
-  others: 'all others',
-  time: 'Time',
-  cursor: 'Use the arrow keys to read the values.',
-  csv: 'CSV',
-  jsonl: 'JSON lines',
-  requests: 'The requests of this filter',
+/* The texts of the view of usage. */
+
+export const range = 'Time'
+export const ranges = {
+  '1': 'last 24 hours',
+  '7': 'last 7 days',
+  '30': 'last 30 days',
+  '90': 'last 90 days',
 } as const
+export const by = 'By'
+export const bys = {
+  key: 'key',
+  group: 'group',
+  model: 'model asked for',
+  target: 'target',
+  user: 'end user',
+} as const
+export const filters = {
+  keyId: 'Key',
+  groupId: 'Group',
+  model: 'Model',
+  target: 'Target',
+} as const
+export const any = 'all'
+export const measure = 'Show'
+export const measures = {
+  costUsd: 'cost',
+  requests: 'requests',
+  tokens: 'tokens',
+} as const
+export const figureCost = 'cost'
+export const figureRequests = 'requests'
+export const figureFailed = 'failed'
+export const figureTokens = 'tokens in / out'
+export const figureCached = 'of the input cached'
+export const before = (change: string) => `${change} against the time before`
+export const unpriced = 'The cost of some requests is not known: their models have no price.'
+export const columnWhat = 'What'
+export const columnRequests = 'Requests'
+export const columnFailed = 'Failed'
+export const columnInput = 'Tokens in'
+export const columnCached = 'Cached'
+export const columnOutput = 'Tokens out'
+export const columnCost = 'Cost'
+export const total = 'All that the filter meets'
+export const none = '(none)'
+export const nothing = 'No request was made in this time.'
+export const chart = (measure: string) => `${measure} over time`
+export const others = 'all others'
+export const time = 'Time'
+export const cursor = 'Use the arrow keys to read the values.'
+export const csv = 'CSV'
+export const jsonl = 'JSON lines'
+export const requests = 'The requests of this filter'

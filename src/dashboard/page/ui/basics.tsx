@@ -1,13 +1,14 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, h } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { type Loaded, useSignal } from '../data.ts'
 import { escaped, exactTime, relativeTime, shown } from '../format.ts'
 import { mayWrite } from '../session.ts'
-import { texts } from '../texts/frame.ts'
+import * as texts from '../texts/frame.ts'
+import { common } from '../texts/frame.ts'
 
 type ButtonProps = {
   onClick?: () => unknown
-  kind?: 'primary' | 'danger' | 'quiet'
+  kind?: 'primary' | 'danger' | 'quiet' | undefined
   type?: 'button' | 'submit'
   disabled?: boolean
   /** Does it change something? Who may only look cannot press it. */
@@ -44,8 +45,11 @@ export function Button({
   )
 }
 
-/** Shows a text from outside, such as the name of a key or an error, in a safe form. */
-export const Text = ({ of }: { of: string | undefined }) => <>{of === undefined ? '' : shown(of)}</>
+/** A text from outside, such as the name of a key or an error, in a safe form. */
+export const Text = ({ of = '' }: { of: string | undefined }) => <>{shown(of)}</>
+
+/** What a cell or a fact shows: texts are those of others, and shown in a safe form. */
+export const safe = (value: ComponentChildren): ComponentChildren => (typeof value === 'string' ? shown(value) : value)
 
 /** A time as a distance from now, with the exact one at hand. */
 export const Time = ({ at }: { at: string | number }) => (
@@ -61,13 +65,14 @@ export const State = ({ kind, children }: { kind: 'good' | 'warn' | 'bad' | 'off
   </span>
 )
 
-/** An error, whole. */
-export const Problem = ({ children, onRetry }: { children: ComponentChildren; onRetry?: () => void }) => (
-  <div class="problem" role="alert">
-    <p>{typeof children === 'string' ? escaped(children) : children}</p>
-    {onRetry && <Button onClick={onRetry}>{texts.common.retry}</Button>}
-  </div>
-)
+/** An error, whole; nothing where there is none. */
+export const Problem = ({ children, onRetry }: { children: string | undefined; onRetry?: () => void }) =>
+  children === undefined ? null : (
+    <div class="problem" role="alert">
+      <p>{escaped(children)}</p>
+      {onRetry && <Button onClick={onRetry}>{common.retry}</Button>}
+    </div>
+  )
 
 /** What a view shows once it is there. What was there before stays while it is loaded again. */
 export function Await<T>({
@@ -81,11 +86,11 @@ export function Await<T>({
 }) {
   return (
     <>
-      {of.error !== undefined && <Problem onRetry={onRetry}>{of.error}</Problem>}
+      <Problem onRetry={onRetry}>{of.error}</Problem>
       {of.value !== undefined && children(of.value)}
       {of.value === undefined && of.error === undefined && (
         <p class="loading" role="status">
-          {texts.common.loading}
+          {common.loading}
         </p>
       )}
     </>
@@ -96,12 +101,40 @@ type FieldProps = {
   label: string
   hint?: string | undefined
   error?: string | undefined
+}
+
+/** What a field shows and changes: a signal, or a part of one. */
+interface Bound<Value> {
+  value: Value
+}
+
+/** A member of an object in a signal, as a field takes it. */
+export const part = <T extends object, Name extends keyof T>(of: Bound<T>, name: Name): Bound<T[Name]> => ({
+  get value() {
+    return of.value[name]
+  },
+  set value(value) {
+    of.value = { ...of.value, [name]: value }
+  },
+})
+
+/** An element of a list in a signal, likewise. */
+export const element = <T,>(of: Bound<T[]>, one: T): Bound<T> => ({
+  get value() {
+    return one
+  },
+  set value(value) {
+    of.value = of.value.map((other) => (other === one ? value : other))
+  },
+})
+
+type LabelledProps = FieldProps & {
   /** Gets the ids of what labels and describes it. */
   children: (ids: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }) => ComponentChildren
 }
 
 /** A labelled field; what is wrong with it stands beside it. */
-export function Field({ label, hint, error, children }: FieldProps) {
+function Field({ label, hint, error, children }: LabelledProps) {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
@@ -122,83 +155,100 @@ export function Field({ label, hint, error, children }: FieldProps) {
   )
 }
 
-type TextFieldProps = Omit<FieldProps, 'children'> & {
-  value: string
-  onInput: (value: string) => void
-  type?: 'text' | 'password' | 'search'
+type TextFieldProps = FieldProps & {
+  of: Bound<string>
+  type?: 'text' | 'password' | 'search' | 'datetime-local' | 'number'
   required?: boolean
   autocomplete?: 'off' | 'current-password'
   placeholder?: string
   /** The id of a list of suggestions. */
   list?: string
-}
-
-export function TextField({
-  label,
-  hint,
-  error,
-  value,
-  onInput,
-  type = 'text',
-  autocomplete = 'off',
-  ...input
-}: TextFieldProps) {
-  const attributes = { autocomplete, value, ...input }
-  const typed = ({ currentTarget }: { currentTarget: HTMLInputElement }) => onInput(currentTarget.value)
-  return (
-    <Field label={label} hint={hint} error={error}>
-      {(ids) => {
-        switch (type) {
-          case 'password':
-            return <input type="password" {...ids} {...attributes} onInput={typed} />
-          case 'search':
-            return <input type="search" {...ids} {...attributes} onInput={typed} />
-          case 'text':
-            return <input type="text" {...ids} {...attributes} onInput={typed} />
-        }
-      }}
-    </Field>
-  )
-}
-
-type NumberFieldProps = Omit<FieldProps, 'children'> & {
-  /** As it is typed; empty for none. */
-  value: string
-  onInput: (value: string) => void
   min?: number
   step?: number | 'any'
 }
 
-export function NumberField({ label, hint, error, value, onInput, min = 0, step = 'any' }: NumberFieldProps) {
+export function TextField({ label, hint, error, of, ...more }: TextFieldProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(ids) =>
+        // The types of tags know each type of an input apart; they have no one of any type.
+        h('input', {
+          autocomplete: 'off',
+          ...more,
+          ...ids,
+          value: of.value,
+          onInput: ({ currentTarget }) => (of.value = currentTarget.value),
+        })
+      }
+    </Field>
+  )
+}
+
+/** A number as it is typed; empty for none. */
+export const NumberField = (props: Omit<TextFieldProps, 'type'>) => (
+  <TextField min={0} step="any" {...props} type="number" />
+)
+
+/** A whole number from one on. */
+export const CountField = (props: Omit<TextFieldProps, 'type'>) => <NumberField min={1} step={1} {...props} />
+
+type TextAreaProps = FieldProps & {
+  of: Bound<string>
+  rows: number
+  class?: 'mono'
+  readOnly?: boolean
+  isSelected?: boolean
+}
+
+/** A text of several lines. `isSelected`: all of it, so that it can be copied. */
+export function TextArea({ label, hint, error, of, isSelected = false, ...more }: TextAreaProps) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    if (isSelected) field.current?.select()
+  }, [of.value])
   return (
     <Field label={label} hint={hint} error={error}>
       {(ids) => (
-        <input
-          type="number"
+        <textarea
+          {...more}
           {...ids}
-          min={min}
-          step={step}
-          value={value}
-          onInput={({ currentTarget }) => onInput(currentTarget.value)}
+          ref={field}
+          spellcheck={false}
+          value={of.value}
+          onInput={({ currentTarget }) => (of.value = currentTarget.value)}
         />
       )}
     </Field>
   )
 }
 
-type SelectFieldProps = Omit<FieldProps, 'children'> & {
-  value: string
-  options: ReadonlyArray<readonly [value: string, text: string]>
-  onChange: (value: string) => void
+/** What a list offers: a value and its text, or a value that is its own text. */
+export type Choice<Value extends string> = Value | readonly [value: Value, text: string]
+
+/** The choices of a table of texts. */
+export const choicesOf = <Value extends string>(texts: Readonly<Record<Value, string>>) =>
+  (Object.keys(texts) as Value[]).map((value) => [value, texts[value]] as const) // its own members
+
+type SelectFieldProps<Value extends string> = FieldProps & {
+  of: Bound<Value>
+  options: ReadonlyArray<Choice<Value>>
 }
 
-export function SelectField({ label, hint, error, value, options, onChange }: SelectFieldProps) {
+export function SelectField<Value extends string>({ label, hint, error, of, options }: SelectFieldProps<Value>) {
+  const choices = options.map((one) => (typeof one === 'string' ? ([one, one] as const) : one))
   return (
     <Field label={label} hint={hint} error={error}>
       {(ids) => (
-        <select {...ids} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-          {options.map(([one, text]) => (
-            <option key={one} value={one}>
+        <select
+          {...ids}
+          value={of.value}
+          onChange={({ currentTarget }) => {
+            const [chosen] = choices.find(([value]) => value === currentTarget.value) ?? []
+            if (chosen !== undefined) of.value = chosen
+          }}
+        >
+          {choices.map(([value, text]) => (
+            <option key={value} value={value}>
               {shown(text)}
             </option>
           ))}
@@ -207,6 +257,134 @@ export function SelectField({ label, hint, error, value, options, onChange }: Se
     </Field>
   )
 }
+
+export const CheckField = ({ label, of }: { label: string; of: Bound<boolean> }) => (
+  <label class="check">
+    <input type="checkbox" checked={of.value} onChange={({ currentTarget }) => (of.value = currentTarget.checked)} />
+    {label}
+  </label>
+)
+
+/** Values that a field suggests. */
+export const Suggestions = ({ id, of = [] }: { id: string; of: ReadonlyArray<Choice<string>> | undefined }) => (
+  <datalist id={id}>
+    {of.map((one) => {
+      const [value, text] = typeof one === 'string' ? [one] : one
+      return (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      )
+    })}
+  </datalist>
+)
+
+type FormProps = {
+  /** What sends it. */
+  of: { run: () => Promise<unknown>; isBusy: Bound<boolean>; error: Bound<string | undefined> }
+  submit?: string
+  kind?: 'primary' | 'danger'
+  /** Are the fields and the button in one row? */
+  isRow?: boolean
+  /** Does it change something? */
+  writes?: boolean
+  /** What stands beside the button. */
+  beside?: ComponentChildren
+  children: ComponentChildren
+}
+
+/** A form with its button, and what went wrong between them. */
+export function Form({
+  of,
+  submit = common.save,
+  kind = 'primary',
+  isRow,
+  writes = true,
+  beside,
+  children,
+}: FormProps) {
+  const button = (
+    <Button writes={writes} kind={isRow ? undefined : kind} type="submit" disabled={of.isBusy.value}>
+      {submit}
+    </Button>
+  )
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void of.run()
+      }}
+    >
+      {isRow ? (
+        <div class="row">
+          {children}
+          <div class="field">{button}</div>
+        </div>
+      ) : (
+        children
+      )}
+      <Problem>{of.error.value}</Problem>
+      {!isRow && (
+        <p class="actions">
+          {button}
+          {beside}
+        </p>
+      )}
+    </form>
+  )
+}
+
+/** A part of a view, with its heading and what stands beside it. */
+export function Section({
+  title,
+  beside,
+  children,
+}: {
+  title: string
+  beside?: ComponentChildren
+  children: ComponentChildren
+}) {
+  const id = useId()
+  return (
+    <section aria-labelledby={id}>
+      <div class="tools">
+        <h2 id={id} class="grow">
+          {title}
+        </h2>
+        {beside}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+/** Named facts; those that are `undefined` are left out. */
+export const Facts = ({ of }: { of: ReadonlyArray<readonly [name: string, value: ComponentChildren]> }) => (
+  <dl class="facts">
+    {of.map(
+      ([name, value]) =>
+        value !== undefined && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{safe(value)}</dd>
+          </div>
+        ),
+    )}
+  </dl>
+)
+
+/** Figures at the head of a view. */
+export const Cards = ({ of }: { of: ReadonlyArray<readonly [name: string, value: string, note?: string]> }) => (
+  <ul class="cards">
+    {of.map(([name, value, note]) => (
+      <li key={name} class="card">
+        <div class="figure">{value}</div>
+        <div class="label">{name}</div>
+        {note && <div class="label">{note}</div>}
+      </li>
+    ))}
+  </ul>
+)
 
 /** A dialog that holds the focus, and gives it back. Escape closes it. */
 export function Dialog({
@@ -232,7 +410,7 @@ export function Dialog({
       <header>
         <h2 id={id}>{shown(title)}</h2>
         <Button kind="quiet" onClick={() => dialog.current?.close()}>
-          {texts.common.close}
+          {common.close}
         </Button>
       </header>
       {children}
@@ -243,14 +421,13 @@ export function Dialog({
 /**
  * Copies a text, and says so. Browsers let pages of plain http, but for those of this machine, copy nothing: there the text is shown, selected.
  */
-export function CopyButton({ text, label = texts.common.copy }: { text: string; label?: string }) {
+export function CopyButton({ text, label = common.copy }: { text: string; label?: string }) {
   const said = useSignal(label)
   const isShown = useSignal(false)
-  const field = useRef<HTMLTextAreaElement>(null)
   async function copy() {
     try {
       await navigator.clipboard.writeText(text)
-      said.value = texts.common.copied
+      said.value = common.copied
       setTimeout(() => {
         said.value = label
       }, 2_000)
@@ -258,16 +435,13 @@ export function CopyButton({ text, label = texts.common.copy }: { text: string; 
       isShown.value = true
     }
   }
-  useEffect(() => field.current?.select(), [isShown.value, text])
   return (
     <>
       <Button onClick={copy}>
-        <span aria-live="polite">{said.value === texts.common.copied ? said.value : label}</span>
+        <span aria-live="polite">{said.value === common.copied ? said.value : label}</span>
       </Button>
       {isShown.value && (
-        <Field label={texts.common.selected}>
-          {(ids) => <textarea {...ids} ref={field} class="mono" readOnly value={text} />}
-        </Field>
+        <TextArea label={common.selected} rows={2} class="mono" readOnly isSelected of={{ value: text }} />
       )}
     </>
   )

@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks'
 import { useSignal } from '../data.ts'
 import { shown } from '../format.ts'
-import { texts } from '../texts/usage.ts'
+import * as texts from '../texts/usage.ts'
 
 /** The values of one part of each bar. */
 export interface Part {

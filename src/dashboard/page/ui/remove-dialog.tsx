@@ -1,6 +1,6 @@
 import { useAction } from '../data.ts'
-import { texts as common } from '../texts/frame.ts'
-import { Button, Dialog, Problem } from './basics.tsx'
+import { common } from '../texts/frame.ts'
+import { Dialog, Form } from './basics.tsx'
 
 interface RemoveDialogProps {
   title: string
@@ -13,17 +13,15 @@ interface RemoveDialogProps {
 
 /** Asks before something is deleted. An error stays in the dialog. */
 export function RemoveDialog({ title, text, remove, onClose, onDone }: RemoveDialogProps) {
-  const { run, isBusy, error } = useAction(async () => {
+  const removing = useAction(async () => {
     await remove()
     onDone()
   })
   return (
     <Dialog title={title} onClose={onClose}>
-      <p>{text}</p>
-      {error.value !== undefined && <Problem>{error.value}</Problem>}
-      <Button kind="danger" disabled={isBusy.value} onClick={run}>
-        {common.common.delete}
-      </Button>
+      <Form of={removing} submit={common.delete} kind="danger">
+        <p>{text}</p>
+      </Form>
     </Dialog>
   )
 }

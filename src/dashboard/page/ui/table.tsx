@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useSignal } from '../data.ts'
 import { shown } from '../format.ts'
-import { texts } from '../texts/frame.ts'
+import { common } from '../texts/frame.ts'
+import { safe } from './basics.tsx'
 
 /** A column of a table. */
 export interface Column<Row> {
   name: string
+  /** A text is shown as one of others: safe and cut. */
   cell: (row: Row) => ComponentChildren
   /** Makes the column sortable. */
   by?: (row: Row) => string | number
@@ -24,7 +26,7 @@ type TableProps<Row> = {
 }
 
 /** A table with a caption, sortable columns, and the first 200 rows until more are asked for. */
-export function Table<Row>({ caption, columns, rows, keyOf, empty = texts.common.nothing, totals }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, empty = common.nothing, totals }: TableProps<Row>) {
   const sort = useSignal<{ at: number; isDown: boolean } | undefined>(undefined)
   const most = useSignal(PAGE)
   const by = sort.value && columns[sort.value.at]?.by
@@ -68,11 +70,11 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty = texts.common
               {columns.map(({ name, cell, isNumber }, at) =>
                 at === 0 ? (
                   <th key={name} scope="row">
-                    {cell(row)}
+                    {safe(cell(row))}
                   </th>
                 ) : (
                   <td key={name} class={isNumber ? 'number' : undefined} data-name={name}>
-                    {cell(row)}
+                    {safe(cell(row))}
                   </td>
                 ),
               )}
@@ -97,9 +99,9 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty = texts.common
       </table>
       {sorted.length > most.value && (
         <p class="more">
-          {texts.common.of(most.value, sorted.length)}{' '}
+          {common.of(most.value, sorted.length)}{' '}
           <button type="button" onClick={() => (most.value += PAGE)}>
-            {texts.common.more}
+            {common.more}
           </button>
         </p>
       )}
