@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
 const PAGE = join(import.meta.dirname, 'src/dashboard/page')
@@ -32,6 +34,7 @@ export async function pageFiles(): Promise<Files> {
     // Calls with children as arguments are shorter than those of the automatic form.
     tsconfigRaw: { compilerOptions: { jsx: 'react', jsxFactory: 'h', jsxFragmentFactory: 'Fragment' } },
     inject: [join(PAGE, 'jsx.ts')],
+    plugins: [smaller],
     outdir: 'a',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -42,12 +45,42 @@ export async function pageFiles(): Promise<Files> {
   const files: Files = {}
   for (const { path, text } of outputFiles)
     files[`a/${basename(path)}`] = fileOf(path.endsWith('.css') ? 'text/css' : 'text/javascript', text)
-  const named = (start: string, end: string) =>
-    Object.keys(files).find((name) => name.startsWith(`a/${start}-`) && name.endsWith(end))
-  if (Object.keys(metafile.outputs).length === 0) throw new Error('the dashboard has no files')
-  files[''] = fileOf('text/html', documentOf(named('app', '.js') ?? '', named('style', '.css') ?? '', files))
+  const outputs = Object.entries(metafile.outputs)
+  const nameOf = (file: string) => {
+    const [path] = outputs.find(([, { inputs }]) => Object.keys(inputs).some((input) => input.endsWith(file))) ?? []
+    if (path === undefined) throw new Error(`no script of the dashboard has ${file}`)
+    return `a/${basename(path)}`
+  }
+  // A script that only imports another one: the document names that one itself.
+  for (const [path, { entryPoint, inputs }] of outputs)
+    if (entryPoint && Object.keys(inputs).length === 0) delete files[`a/${basename(path)}`]
+  files[''] = fileOf('text/html', documentOf(nameOf('page/main.tsx'), nameOf('page/style.css'), files))
   return files
 }
+
+/**
+ * Makes the page smaller than its sources are. Texts are written where they are used, since the names of hundreds of constants are a thirtieth of it.
+ * And what two scripts share gets a third one of its own: as the late views import the first script here, all of that is shared, and there is one
+ * script until the first view shows, and not two.
+ */
+const smaller: Plugin = {
+  name: 'smaller',
+  setup({ onLoad }) {
+    onLoad({ filter: /dashboard.page.*\.tsx?$/ }, async ({ path }) => {
+      let contents = await readFile(path, 'utf8')
+      for (const [, name, file = ''] of contents.matchAll(TEXTS)) {
+        const texts: Record<string, unknown> = await import(pathToFileURL(join(path, '..', file)).href)
+        contents = contents.replaceAll(new RegExp(`(?<![.\\w])${name}\\.(\\w+)`, 'g'), (found, key) =>
+          typeof texts[key] === 'string' ? `(${JSON.stringify(texts[key])})` : found,
+        )
+      }
+      if (path.endsWith('late.ts')) contents += "\nexport * from '../main.tsx'"
+      return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' }
+    })
+  },
+}
+
+const TEXTS = /^import \* as (\w+) from '(.*texts\/\w+\.ts)'$/gm
 
 function fileOf(type: string, text: string): Files[string] {
   return {

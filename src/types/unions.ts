@@ -77,6 +77,7 @@ export const vendorForms = [
 export type VendorFormName = (typeof vendorForms)[number]
 
 /** The members of a union, in the order of the record, which the compiler refuses unless it names each of them. */
+/* @__NO_SIDE_EFFECTS__ */
 export function membersOf<Union extends string>(members: Record<Union, true>): readonly Union[] {
   return Object.keys(members) as Union[] // the record has no other keys
 }
