@@ -1,4 +1,5 @@
 import type { Endpoint } from '../formats/format.ts'
+import { secondsOf } from '../kinds/sound/length.ts'
 import { isMultipart } from '../lib/http-headers.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { type FormPart, isFile, readForm } from '../lib/multipart.ts'
@@ -14,7 +15,9 @@ export function parseFormCall(
   { pathModel, contentType = '' }: { pathModel?: string | undefined; contentType?: string | undefined },
 ): ModelCall {
   if (!isMultipart(contentType)) return parseModelCall(bytes, endpoint, { model: pathModel })
-  const form = readForm(bytes, contentType)
+  const form = readForm(bytes, contentType).map((part) =>
+    endpoint.bodyLimit === 'maxAudioBytes' && isFile(part) ? { ...part, seconds: () => secondsOf(part.bytes) } : part,
+  )
   const body = membersOf(form)
   const model = checkedModel(pathModel ?? body.model)
   return {

@@ -19,6 +19,8 @@ export interface FormFile {
   type: string
   /** A view of the upload, not a copy. */
   bytes: Uint8Array
+  /** How long its sound is, in seconds, where that matters and its headers say it. */
+  seconds?(): number | undefined
 }
 
 /** Is the part a file? */

@@ -29,8 +29,11 @@ export function spendingOf(
   }: { catalog: Catalog; target: ModelAt; isEstimated?: boolean; isDearer?: boolean },
 ): Spending {
   if (usage.costUsd !== undefined && !isEstimated) return { usage, costSource: 'reported', costUsd: usage.costUsd }
-  const costUsd = costOf(priceOf(catalog, target), usage)
-  const costSource = isEstimated || isDearer ? 'estimated' : 'counted'
+  const price = priceOf(catalog, target)
+  const counted = costOf(price, usage)
+  const likely = counted === undefined ? unreported(usage) : undefined
+  const costUsd = likely ? costOf(price, likely) : counted
+  const costSource = isEstimated || isDearer || usage.isEstimated || likely ? 'estimated' : 'counted'
   return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
 }
 
@@ -115,6 +118,16 @@ export function costOf(price: Price | undefined, usage: TokenUsage): number | un
     return hasTokens && ofTokens !== undefined ? ofTokens / 1_000_000 : ofUnits
   }
   return ofTokens === undefined || ofUnits === undefined ? undefined : ofTokens / 1_000_000 + ofUnits
+}
+
+/**
+ * About the tokens of images and sound whose provider charges by tokens and reports none. An image is taken for a large one. Speech has 20 tokens
+ * a second, in which 15 characters are spoken; a second of sound that is heard has 10 tokens, and 4 of text.
+ */
+function unreported({ inputTokens, outputTokens, units = {} }: TokenUsage): TokenUsage | undefined {
+  const { image = 0, character = 0, second = 0 } = units
+  if (inputTokens + outputTokens > 0 || image + character + second === 0) return undefined
+  return { inputTokens: 0.3 * character + 10 * second, outputTokens: 4_200 * image + 1.4 * character + 4 * second }
 }
 
 /** The cost of what is used besides tokens. */

@@ -56,6 +56,19 @@ test('what the provider reports as its cost comes before the price, but not for 
   assert.equal(spendingOf(counted, at('other')), { usage: counted, costSource: 'counted' })
 })
 
+test('images and sound whose provider reports no tokens cost an estimate, and nothing else does', () => {
+  const costs = (units: NonNullable<Spending['usage']['units']>, tokens = 0) => {
+    const { costUsd, costSource } = spendingOf({ inputTokens: tokens, outputTokens: 0, units }, at('m'))
+    return [costUsd, costSource]
+  }
+  assert.equal(costs({ character: 1_000 }), [(300 + 14_000) / 1_000_000, 'estimated'])
+  assert.equal(costs({ second: 60 }), [(600 + 2_400) / 1_000_000, 'estimated'])
+  assert.equal(costs({ image: 1 }), [0.042, 'estimated'])
+  assert.equal(costs({ character: 1_000 }, 10), [0.00001, 'counted'])
+  assert.equal(costs({ search: 1 }), [undefined, 'counted'])
+  assert.equal(costs({ image: 0 }), [0, 'counted'])
+})
+
 test('a sum is as uncertain as its least certain part', () => {
   const of = (costSource: CostSource): Spending => ({
     usage: { inputTokens: 1, outputTokens: 2 },

@@ -73,6 +73,8 @@ export interface TokenUsage {
   outputImageTokens?: number
   /** What the provider charges for besides tokens, such as searches. */
   units?: Readonly<Partial<Record<PricedUnit, number>>>
+  /** Is it a guess of the gateway's, as the provider has reported less? */
+  isEstimated?: true
   /** What the provider says that it charges for all of this, in US dollars, where it says so. */
   costUsd?: number
 }

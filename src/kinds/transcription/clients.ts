@@ -4,7 +4,7 @@ import { encodeUtf8, fromBase64 } from '../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { extensionOf, type FormFile } from '../../lib/multipart.ts'
 import type { ClientForm, WriteTerms } from '../forms.ts'
-import { secondsOf } from '../sound/wav.ts'
+import { secondsOf } from '../sound/length.ts'
 import { languageName, segmentsOf, srtOf, vttOf, withLetters } from './segments.ts'
 import { FORMATS, type Hearing, type Transcript, type TranscriptPiece } from './transcription.ts'
 

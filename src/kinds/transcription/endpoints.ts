@@ -1,5 +1,6 @@
 import type { RequestBound } from '../../formats/format.ts'
 import type { Operation } from '../../formats/operations.ts'
+import type { FormFile } from '../../lib/multipart.ts'
 import { once } from '../../lib/promises.ts'
 import { type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
 
@@ -12,18 +13,19 @@ const shared = {
 /** Models for chat that hear. */
 const HEARING = /(?:^|\/)(?:gpt-audio|gpt-4o-(?:mini-)?audio|gemini-)|omni/
 
-/** Speech has 2 kB a second or more, and models hear up to 32 tokens a second. */
-const secondsAtMost = (size: number) => size / 2_000
-
+/** Models hear up to 32 tokens a second, and write 5. */
 const bound: RequestBound = {
   isEither: true,
-  inputTokens: (body, _, files = []) => 400 + Math.ceil(32 * secondsAtMost(sizeOf(body, files))),
-  outputTokens: (body, files = []) => 100 + Math.ceil(5 * secondsAtMost(sizeOf(body, files))),
-  units: (body, files = []) => ({ second: secondsAtMost(sizeOf(body, files)) }),
+  inputTokens: (body, _, files) => 400 + Math.ceil(32 * mostSeconds(body, files)),
+  outputTokens: (body, files) => 100 + Math.ceil(5 * mostSeconds(body, files)),
+  units: (body, files) => ({ second: mostSeconds(body, files) }),
 }
 
-const sizeOf = (body: object, files: readonly { bytes: Uint8Array }[]) =>
-  files.length > 0 ? files.reduce((size, { bytes }) => size + bytes.length, 0) : JSON.stringify(body).length
+/** In bytes a second: no speech has less at 6 kbit/s, unless its headers say how long it is. */
+const LEAST = 750
+
+const mostSeconds = (body: object, [file]: readonly FormFile[] = []): number =>
+  file ? (file.seconds?.() ?? file.bytes.length / LEAST) : JSON.stringify(body).length / LEAST
 
 const endpoint = (name: string, client: string, { does, summary }: { does: string; summary: string }): KindEndpoint =>
   kindEndpoint({

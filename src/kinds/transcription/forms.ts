@@ -1,7 +1,6 @@
 import { kindForms } from '../carry.ts'
-import { secondsOf } from '../sound/wav.ts'
+import { likelySeconds, secondsOf } from '../sound/length.ts'
 import { clients } from './clients.ts'
-import { secondsUsed } from './transcription.ts'
 import { compatible } from './vendors/openai.ts'
 import { transcriptionVendors } from './vendors.ts'
 
@@ -10,5 +9,9 @@ export const transcriptionForms = kindForms({
   clients,
   vendors: transcriptionVendors,
   otherwise: compatible,
-  usageOf: ({ file }) => secondsUsed(secondsOf(file.bytes)),
+  usageOf({ file }) {
+    const second = secondsOf(file.bytes)
+    const units = { second: second ?? likelySeconds(file.bytes) }
+    return { inputTokens: 0, outputTokens: 0, units, ...(second === undefined && { isEstimated: true }) }
+  },
 })

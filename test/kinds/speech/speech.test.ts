@@ -1,4 +1,5 @@
-import { secondsOf, wavHeader } from '../../../src/kinds/sound/wav.ts'
+import { secondsOf } from '../../../src/kinds/sound/length.ts'
+import { wavHeader } from '../../../src/kinds/sound/wav.ts'
 import { concatBytes, encodeUtf8, fromBase64, toBase64 } from '../../../src/lib/bytes.ts'
 import { bodyOf, type Call, fakeUpstream, json, never, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
