@@ -65,6 +65,12 @@ const SUM_COLUMNS = [
   'tokens.reasoning',
   'units',
   'costUsd',
+  'firstByteMs.p50',
+  'firstByteMs.p95',
+  'firstByteMs.p99',
+  'durationMs.p50',
+  'durationMs.p95',
+  'durationMs.p99',
 ] as const
 
 /** The columns for a list of rows or requests. */

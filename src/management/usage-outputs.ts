@@ -57,6 +57,8 @@ export const keptRequest = v.object({
   warnings: v.exactOptional(v.array(text)),
 })
 
+const percentiles = v.object({ p50: whole, p95: whole, p99: whole })
+
 export const usageTotals = v.object({
   requests: whole,
   failed: whole,
@@ -65,6 +67,8 @@ export const usageTotals = v.object({
   tokens,
   units: v.exactOptional(units),
   costUsd: number,
+  firstByteMs: v.exactOptional(percentiles),
+  durationMs: v.exactOptional(percentiles),
 })
 
 export const usageRow = v.object({

@@ -1,4 +1,5 @@
 import { usdOf } from '../lib/usd.ts'
+import type { Percentiles } from '../usage/kept/histogram.ts'
 import type { KeptTarget, Tokens, UsedUnits } from '../usage/kept/record.ts'
 import { addSums, type Dimensions, noSums, type Sums } from '../usage/kept/totals.ts'
 import { invalidInput } from './input.ts'
@@ -17,6 +18,10 @@ export interface UsageTotals {
   units?: UsedUnits
   /** US dollars. */
   costUsd: number
+  /** How long it took until an answer had come, or the first content of its stream, in ms; absent where nothing was measured. */
+  firstByteMs?: Percentiles
+  /** How long requests took that were not refused, in ms; absent where nothing was measured. */
+  durationMs?: Percentiles
 }
 
 /** Sums of the requests that have these values in common: the members that were asked for. A value is absent where the requests have none. */
@@ -96,12 +101,11 @@ export class UsageSums {
 
 const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-const totalsOf = ({ requests, failed, refused, unpriced, tokens, units, nano }: Sums): UsageTotals => ({
-  requests,
-  failed,
-  refused,
-  unpriced,
+const totalsOf = ({ units, nano, firstByteMs, durationMs, tokens, ...counts }: Sums): UsageTotals => ({
+  ...counts,
   tokens: { ...tokens },
   ...(Object.keys(units).length > 0 && { units }),
   costUsd: usdOf(nano),
+  ...(firstByteMs && { firstByteMs: firstByteMs.percentiles() }),
+  ...(durationMs && { durationMs: durationMs.percentiles() }),
 })

@@ -134,6 +134,8 @@ for (let done = 0; done < requests; done += BATCH) {
       keyId: key,
       model: `model-${at % 5}`,
       input: 1_000 + (at % 977),
+      firstByteMs: Math.round(150 * Math.exp(Math.sin(at * 12.9898) * 1.5)),
+      durationMs: Math.round(1_200 * Math.exp(Math.sin(at * 78.233) * 2)),
     })
   })
   making += performance.now() - before

@@ -65,17 +65,20 @@ test('who has spent what is a table with the names of keys, or CSV', async ({ ur
   const { code, out, err } = await runHere(url, 'usage --by key,model --from 2026-01-01')
   assert.equal([code, err], [0, ''])
   assert.equal(
-    out.split('\n').map((line) => line.split(/ {2,}/)),
+    out
+      .replace(/ +\d+ ms +\d+ ms$/m, '  ms  ms')
+      .split('\n')
+      .map((line) => line.split(/ {2,}/)),
     [
-      ['KEY', 'MODEL', 'REQUESTS', 'FAILED', 'REFUSED', 'INPUT', 'CACHED', 'OUTPUT', 'COST'],
-      ['team-a', 'openai/gpt', '2', '0', '0', '2000', '0', '200', '$0.006000'],
-      ['team-a', 'nobody/x', '1', '1', '1', '0', '0', '0', '$0.00'],
+      ['KEY', 'MODEL', 'REQUESTS', 'FAILED', 'REFUSED', 'INPUT', 'CACHED', 'OUTPUT', 'COST', 'FIRST P95', 'P95'],
+      ['team-a', 'openai/gpt', '2', '0', '0', '2000', '0', '200', '$0.006000', 'ms', 'ms'],
+      ['team-a', 'nobody/x', '1', '1', '1', '0', '0', '0', '$0.00', '-', '-'],
       ['Together: 3 requests, 2000 tokens of input and 200 of output, $0.006000'],
       [''],
     ],
   )
   const csv = await runHere(url, 'usage --by model --from 2026-01-01 --csv')
-  assert.is(csv.out.split('\r\n')[1], 'openai/gpt,2,0,0,0,2000,200,0,0,0,,0.006')
+  assert.match(csv.out.split('\r\n')[1] ?? '', /^openai\/gpt,2,0,0,0,2000,200,0,0,0,,0\.006(?:,\d+){6}$/)
   const json = await runHere(url, 'usage summary --key team-a --from 2026-01-01 --json')
   assert.equal(JSON.parse(json.out).totals.requests, 3)
   assert.is((await runHere(url, 'usage --key team-b')).err, 'There is no key "team-b". Did you mean "team-a"?\n')

@@ -63,7 +63,9 @@ test('a request is kept with its key, its target, its tokens and its cost, and c
     end: 'complete',
   })
   const { rows, totals } = await world.api.usage.summary({ by: 'key,target' })
-  const sums = { requests: 1, failed: 0, refused: 0, unpriced: 0, tokens: spent.tokens, costUsd: COST }
+  const none = { p50: 0, p95: 0, p99: 0 }
+  const counts = { requests: 1, failed: 0, refused: 0, unpriced: 0 }
+  const sums = { ...counts, tokens: spent.tokens, costUsd: COST, firstByteMs: none, durationMs: none }
   assert.equal(rows, [{ keyId: group.id, target, ...sums }])
   assert.equal(totals, sums)
 })

@@ -69,6 +69,8 @@ const sumColumns: ReadonlyArray<Column<UsageTotals>> = [
   ['CACHED', ({ tokens }) => String(tokens.cacheRead)],
   ['OUTPUT', ({ tokens }) => String(tokens.output)],
   ['COST', ({ costUsd }) => dollars(costUsd)],
+  ['FIRST P95', ({ firstByteMs }) => firstByteMs && `${firstByteMs.p95} ms`],
+  ['P95', ({ durationMs }) => durationMs && `${durationMs.p95} ms`],
   ['UNPRICED', ({ unpriced }) => (unpriced > 0 ? String(unpriced) : undefined)],
 ]
 

@@ -57,6 +57,9 @@ export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>
     failed: 'Those that failed, were cut or were refused.',
     refused: 'Those of `failed` for which no provider was called.',
     unpriced: 'Calls whose price is not known; `costUsd` lacks them.',
+    firstByteMs:
+      'Until an answer had come, or the first content of its stream, within 7.3 %. Absent where nothing was measured.',
+    durationMs: 'Of requests that were not refused, within 7.3 %. Absent where nothing was measured.',
   },
   HealthEntry: {
     combo: 'The combo whose own terms it holds for. Absent: for all other requests.',

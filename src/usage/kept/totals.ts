@@ -1,6 +1,7 @@
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { nanoOf } from '../../lib/usd.ts'
 import { TextTable } from './codec.ts'
+import { Histogram } from './histogram.ts'
 import {
   addTokens,
   addUnits,
@@ -37,6 +38,10 @@ export interface Sums {
   units: UsedUnits
   /** Whole nano-dollars. */
   nano: number
+  /** Of all requests that were not refused; `undefined` where there are none, and in sums that an earlier release has written. */
+  durationMs: Histogram | undefined
+  /** Of the requests that have one, otherwise as `durationMs`. */
+  firstByteMs: Histogram | undefined
 }
 
 /** One row of totals. */
@@ -53,7 +58,11 @@ export const noSums = (): Sums => ({
   tokens: { ...NO_TOKENS },
   units: {},
   nano: 0,
+  durationMs: undefined,
+  firstByteMs: undefined,
 })
+
+const MEASURED = ['durationMs', 'firstByteMs'] as const
 
 /** Adds to `sum`. */
 export function addSums(sum: Sums, more: Readonly<Sums>): void {
@@ -64,16 +73,40 @@ export function addSums(sum: Sums, more: Readonly<Sums>): void {
   addTokens(sum.tokens, more.tokens)
   addUnits(sum.units, more.units)
   sum.nano += more.nano
+  for (const name of MEASURED) {
+    const times = more[name]
+    if (!times) continue
+    sum[name] ??= new Histogram()
+    sum[name].merge(times)
+  }
 }
+
+const copyOf = (sums: Readonly<Sums>): Sums => ({
+  ...sums,
+  tokens: { ...sums.tokens },
+  units: { ...sums.units },
+  durationMs: sums.durationMs && new Histogram(sums.durationMs.text),
+  firstByteMs: sums.firstByteMs && new Histogram(sums.firstByteMs.text),
+})
 
 /** What one request adds: to the row of its target, and to those of the others that were called for it. */
 export function* rowsOf(request: KeptRequest): Generator<TotalsRow> {
-  const { end, target } = request
+  const { end, target, firstByteMs, durationMs } = request
   const isRefused = end === 'refused'
   const isFailed = isRefused || end === 'failed' || end === 'cut'
   const own: TotalsRow = {
     of: dimensionsOf(request, target),
-    sums: { ...noSums(), requests: 1, failed: isFailed ? 1 : 0, refused: isRefused ? 1 : 0 },
+    sums: {
+      requests: 1,
+      failed: isFailed ? 1 : 0,
+      refused: isRefused ? 1 : 0,
+      unpriced: 0,
+      tokens: { ...NO_TOKENS },
+      units: {},
+      nano: 0,
+      durationMs: isRefused ? undefined : Histogram.of(durationMs),
+      firstByteMs: firstByteMs === undefined ? undefined : Histogram.of(firstByteMs),
+    },
   }
   for (const attempt of request.attempts) {
     const { tokens, units, costUsd } = attempt
@@ -118,7 +151,11 @@ const LEFT_OUT = ['user', 'connectionId', 'targetModel', 'model'] as const satis
 type StoredRow = [
   ...of: [number, number, number, number, number, number, number],
   ...counts: [number, number, number, number, number, number, number, number, number, number],
+  /** Earlier releases wrote it only where there were any, and read nothing after it. */
   units?: UsedUnits,
+  /** Histograms, empty where nothing was measured. */
+  durationMs?: string,
+  firstByteMs?: string,
 ]
 
 /** A value that holds totals. */
@@ -148,7 +185,7 @@ export class Totals {
     const key = keyOf(of)
     const row = this.#rows.get(key)
     if (row) addSums(row.sums, sums)
-    else this.#rows.set(key, { of, sums: { ...sums, tokens: { ...sums.tokens }, units: { ...sums.units } } })
+    else this.#rows.set(key, { of, sums: copyOf(sums) })
   }
 
   /** The text of the value, with as many dimensions as `most` characters can hold. */
@@ -164,7 +201,6 @@ export class Totals {
     const place = (text: string) => table.placeOf(text || undefined)
     const rows = Array.from(this.#rows.values(), ({ of, sums }): StoredRow => {
       const { input, output, cacheRead, cacheWrite, reasoning } = sums.tokens
-      const units: [] | [UsedUnits] = Object.keys(sums.units).length > 0 ? [sums.units] : []
       return [
         place(of.keyId),
         place(of.groupId),
@@ -183,7 +219,9 @@ export class Totals {
         cacheWrite,
         reasoning,
         sums.nano,
-        ...units,
+        sums.units,
+        sums.durationMs?.text ?? '',
+        sums.firstByteMs?.text ?? '',
       ]
     })
     const { through, leftOut } = this
@@ -225,10 +263,8 @@ export function decodeTotals(text: string): Totals | undefined {
 
 function rowOf(row: StoredRow, texts: readonly string[]): TotalsRow {
   const [keyId, groupId, model, provider, targetModel, connectionId, user, requests, failed, refused, unpriced] = row
-  const [input, output, cacheRead, cacheWrite, reasoning, nano, units = {}] = row.slice(11) as [
-    ...[number, number, number, number, number, number],
-    UsedUnits?,
-  ] // the rest of a `StoredRow`
+  const { 11: input, 12: output, 13: cacheRead, 14: cacheWrite, 15: reasoning, 16: nano } = row
+  const { 17: units = {}, 18: durationMs, 19: firstByteMs } = row
   const text = (place: number) => texts[place - 1] ?? ''
   return {
     of: {
@@ -248,6 +284,8 @@ function rowOf(row: StoredRow, texts: readonly string[]): TotalsRow {
       tokens: { input, output, cacheRead, cacheWrite, reasoning },
       units,
       nano,
+      durationMs: durationMs ? new Histogram(durationMs) : undefined,
+      firstByteMs: firstByteMs ? new Histogram(firstByteMs) : undefined,
     },
   }
 }

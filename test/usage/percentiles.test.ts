@@ -1,0 +1,149 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createUsageOperations } from '../../src/management/usage.ts'
+import { Histogram } from '../../src/usage/kept/histogram.ts'
+import { shardOf, totalsKey } from '../../src/usage/kept/layout.ts'
+import { decodeTotals } from '../../src/usage/kept/totals.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openInstance, requestAt } from './support/instances.ts'
+
+const test = suite('percentiles of how long requests took')
+
+const HOUR = 3_600_000
+const now = Date.parse('2026-01-20T12:30:00Z')
+
+/** The nearest rank. */
+const exactly = (times: readonly number[], share: number) =>
+  times.toSorted((one, other) => one - other)[Math.ceil(times.length * share) - 1] ?? 0
+
+/** Times from 1 ms to an hour, as many short as long ones; the same with each run. */
+const timesOf = (count: number) =>
+  Array.from({ length: count }, (_, nth) => Math.round(HOUR ** Math.abs(Math.sin(nth * 12.9898))))
+
+function histogramOf(times: readonly number[]): Histogram {
+  const all = new Histogram()
+  for (const time of times) all.merge(Histogram.of(time))
+  return all
+}
+
+const isNear = (found: number, exact: number, what: string) =>
+  assert.ok(Math.abs(found - exact) <= exact * 0.073 + 0.5, `${what}: ${found} in place of ${exact}`)
+
+for (const count of [1, 2, 19, 20, 101, 5_000])
+  test(`they are within 7.3 % of the exact ones, of ${count} times`, () => {
+    const times = timesOf(count)
+    const histogram = histogramOf(times)
+    for (const one of [histogram, new Histogram(histogram.text)]) {
+      const { p50, p95, p99 } = one.percentiles()
+      isNear(p50, exactly(times, 0.5), 'p50')
+      isNear(p95, exactly(times, 0.95), 'p95')
+      isNear(p99, exactly(times, 0.99), 'p99')
+    }
+  })
+
+test('a histogram of any times is stored in few characters', () => {
+  for (const [times, most] of [
+    [[250], 2],
+    [[0, 10 * HOUR], 6],
+    [timesOf(10_000), 350],
+  ] as const) {
+    const { text } = histogramOf(times)
+    assert.ok(text.length <= most, text)
+    const twice = new Histogram(text)
+    twice.merge(new Histogram(text))
+    assert.is(twice.text, histogramOf([...times, ...times]).text)
+  }
+})
+
+test('what takes longer than an hour counts as an hour, and less than a millisecond as none', () => {
+  isNear(Histogram.of(50 * HOUR).percentiles().p99, HOUR, 'p99')
+  assert.equal(Histogram.of(0.2).percentiles(), { p50: 0, p95: 0, p99: 0 })
+  assert.equal(new Histogram().percentiles(), { p50: 0, p95: 0, p99: 0 })
+})
+
+test('they are those of all hours and instances together, whether folded or in memory', async () => {
+  const clock = fakeClock(now)
+  const storage = memoryStorage({ clock })
+  const times = timesOf(600)
+  const instances = [openInstance(storage, clock), openInstance(storage, clock), openInstance(storage, clock)]
+  for (const [nth, durationMs] of times.entries())
+    instances[nth % 3]?.keep(
+      requestAt(now - (nth % 20) * HOUR, { durationMs, firstByteMs: durationMs / 2, keyId: `k${nth % 7}` }),
+    )
+  await instances[0]?.close()
+  await instances[1]?.close()
+  const { totals, rows } = await createUsageOperations({ usage: instances[2], clock }).summary({ by: 'key' })
+  const { p50 = 0, p95 = 0, p99 = 0 } = totals.durationMs ?? {}
+  isNear(p50, exactly(times, 0.5), 'p50')
+  isNear(p95, exactly(times, 0.95), 'p95')
+  isNear(p99, exactly(times, 0.99), 'p99')
+  isNear(totals.firstByteMs?.p95 ?? 0, exactly(times, 0.95) / 2, 'first byte')
+  assert.is(rows.length, 7)
+  for (const { keyId, durationMs } of rows) {
+    const some = times.filter((_, nth) => `k${nth % 7}` === keyId)
+    isNear(durationMs?.p50 ?? 0, exactly(some, 0.5), keyId ?? '')
+  }
+})
+
+test('a refused request has no duration, and one without an answer no first byte', async () => {
+  const clock = fakeClock(now)
+  const usage = openInstance(memoryStorage({ clock }), clock)
+  const api = createUsageOperations({ usage, clock })
+  usage.keep(requestAt(now, { end: 'refused', durationMs: 0 }))
+  const { totals } = await api.summary()
+  assert.equal([totals.requests, totals.durationMs, totals.firstByteMs], [1, undefined, undefined])
+  usage.keep(requestAt(now, { end: 'failed', durationMs: 1_000 }))
+  const after = (await api.summary()).totals
+  assert.ok(after.durationMs)
+  assert.is(after.firstByteMs, undefined)
+})
+
+const shard = shardOf('k1')
+const hour = totalsKey('hour', shard, now)
+/** A row as it was written before there were histograms: places of texts, counts, tokens, nano-dollars. */
+const formerRow = [1, 0, 2, 3, 4, 5, 0, 3, 1, 0, 0, 30, 6, 0, 0, 0, 30]
+const formerTotals = {
+  through: { former: 7 },
+  leftOut: 0,
+  texts: ['k1', 'one/m', 'one', 'm', 'c1'],
+  rows: [formerRow],
+}
+
+test('sums of an earlier release are read and added to; they have no percentiles, those of later requests have', async () => {
+  const clock = fakeClock(now)
+  const storage = memoryStorage({ clock })
+  await storage.set(hour, JSON.stringify(formerTotals))
+  const usage = openInstance(storage, clock)
+  const api = createUsageOperations({ usage, clock })
+  const before = (await api.summary()).totals
+  assert.equal([before.requests, before.tokens.input, before.costUsd], [3, 30, 30e-9])
+  assert.not.ok('durationMs' in before || 'firstByteMs' in before)
+  usage.keep(requestAt(now, { durationMs: 2_000, firstByteMs: 1_000 }))
+  await usage.close()
+  const { rows } = await api.summary({ by: 'key,model,target' })
+  assert.equal([rows.length, rows[0]?.requests, rows[0]?.tokens.input], [1, 4, 31])
+  isNear(rows[0]?.durationMs?.p50 ?? 0, 2_000, 'duration')
+  isNear(rows[0]?.firstByteMs?.p50 ?? 0, 1_000, 'first byte')
+})
+
+/** The members of a row that earlier releases read: the first 17, and the units, by which they add up. */
+const readBefore = ([...row]: unknown[]) => [row.slice(0, 17), Object.entries(row[17] ?? {})]
+
+test('earlier releases read the rows as they wrote them, with and without units', async () => {
+  const clock = fakeClock(now)
+  const storage = memoryStorage({ clock })
+  const usage = openInstance(storage, clock)
+  for (const [nth, units] of [undefined, { search: 2 }].entries()) {
+    const request = requestAt(now, { user: `u${nth}`, firstByteMs: 3 })
+    usage.keep({ ...request, attempts: request.attempts.map((one) => ({ ...one, ...(units && { units }) })) })
+  }
+  await usage.close()
+  const { value = '' } = (await storage.get(hour)) ?? {}
+  const stored = JSON.parse(value)
+  assert.equal(Object.keys(stored), ['through', 'leftOut', 'texts', 'rows'])
+  assert.equal(stored.rows.map(readBefore), [
+    [[1, 0, 2, 3, 4, 5, 6, 1, 0, 0, 0, 1, 2, 0, 0, 0, 1], []],
+    [[1, 0, 2, 3, 4, 5, 7, 1, 0, 0, 0, 1, 2, 0, 0, 0, 1], [['search', 2]]],
+  ])
+  assert.is(decodeTotals(value)?.encode(1e6), value)
+})
