@@ -121,8 +121,8 @@ export interface Translation {
   codecFor(request: AskedRequest, target: RouteTarget): Promise<Codec>
   /** Must the gateway compact the conversation for a target of the client's own format? Not if the target can do it itself. */
   isCompactionOurs(request: AskedRequest, target: RouteTarget): Promise<boolean>
-  /** The codec of a request that is passed through, with its `outputLimit` in the request. */
-  limitingOutput(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
+  /** The codec of a request that is passed through, with what entries of combos set for the target, or its `outputLimit`, in the request. */
+  withOptions(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
   /** The codec for events in place of a whole response. */
   forEvents(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
   /** The codec for a whole response in place of a stream. */

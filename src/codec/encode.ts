@@ -30,7 +30,8 @@ export async function encode(request: AskedRequest, routeTarget: RouteTarget): P
   }
   const plain = passThrough(request, target, shared)
   const isLimited = request.outputLimit !== undefined && endpoint.outputLimit
-  const codec = isLimited ? await (await context.translation()).limitingOutput(request, target, plain) : plain
+  const codec =
+    isLimited || target.params ? await (await context.translation()).withOptions(request, target, plain) : plain
   if (!context.asksForUsage || !call.stream || !endpoint.usageRequest?.isOpen(call.body)) return codec
   return (await context.usageQuestions()).asking(request, target, codec)
 }
@@ -42,7 +43,7 @@ export async function encode(request: AskedRequest, routeTarget: RouteTarget): P
  */
 export async function encodeLimited(request: AskedRequest, target: RouteTarget, outputLimit: number): Promise<Codec> {
   const { outputLimit: place } = request.call.endpoint
-  const own = place?.of(request.call.body) ?? Number.POSITIVE_INFINITY
+  const own = target.params?.maxTokens ?? place?.of(request.call.body) ?? Number.POSITIVE_INFINITY
   if (!place || own <= outputLimit) return encode(request, target)
   const codec = await encode({ ...request, outputLimit }, target)
   const { warnings } = codec

@@ -69,7 +69,8 @@ export async function translateRequest(
     ...parseContextOf(request, { warnings, stream: call.stream, isArray: wantsArray(request) }),
     targetFormat: target.format,
   }
-  const asked = limited(parse(client, exactObject(call.text, call.body), given), request)
+  const parsed = limited(parse(client, exactObject(call.text, call.body), given), request)
+  const asked = target.params ? (await loadEntryParams()).withinEntry(parsed, request, target) : parsed
   const traits = memory.refusedOptions.without(target, traitsFor(upstream.traits, target, context.catalog))
   const origin = { format: target.format, account: target.connection.id }
   const targetContext = { model: target.model, traits, origin, warnings }
@@ -89,6 +90,9 @@ export async function translateRequest(
 /** The request with the limit of its answer that the gateway sets, if it sets one. */
 const limited = (asked: CanonicalRequest, { outputLimit }: AskedRequest): CanonicalRequest =>
   outputLimit === undefined ? asked : { ...asked, options: { ...asked.options, maxOutputTokens: outputLimit } }
+
+/** Few entries of combos set parameters. */
+export const loadEntryParams = once(() => import('./entry-params.ts'))
 
 /** Fetching media is needed by few requests. */
 const loadMedia = once(() => import('./media.ts'))

@@ -27,6 +27,7 @@ import { relayTranslated } from './relay-translated.ts'
 import { forEvents, forWhole } from './reshaped.ts'
 import type { FailedResponse, WholeResponse } from './response.ts'
 import {
+  loadEntryParams,
   type TranslatedRequest,
   type TranslationMemory,
   translateRequest,
@@ -48,7 +49,10 @@ export function createTranslation(clock: Clock): Translation {
       return codecFor(request, target, { memory })
     },
     isCompactionOurs,
-    limitingOutput,
+    withOptions: async (request, target, codec) =>
+      target.params
+        ? (await loadEntryParams()).settingParams(request, target, codec)
+        : limitingOutput(request, target, codec),
     forEvents,
     forWhole: (request, target, codec) => forWhole(request, target, { codec, memory }),
   }

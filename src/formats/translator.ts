@@ -77,6 +77,8 @@ export interface ClientTranslator {
 /** The translations between the canonical form and a format that both clients and providers speak. */
 export interface Translator extends UpstreamTranslator, ClientTranslator {
   readonly fieldNames: Readonly<Record<string, string>>
+  /** Where requests have the options that entries of combos set, each under all names of the format; `.` before a member. */
+  readonly optionPlaces: Readonly<Partial<Record<OptionName, readonly string[]>>>
   readonly counter?: Counter
 }
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { EFFORTS } from '../formats/canonical/base-traits.ts'
 import { isObject } from '../lib/json.ts'
 import type { ComboModel, Condition, Pattern } from '../types.ts'
 import { closed, fields, noList, oneShapeOf } from './input.ts'
@@ -66,19 +67,57 @@ const voices = v.pipe(
   v.check<Record<string, string>, string>((named) => Object.keys(named).length <= 200, 'must not name more than 200'),
 )
 
+const within = (least: number, most: number) => {
+  const message = `must be a number from ${least} to ${most}`
+  return v.exactOptional(v.pipe(v.number(message), v.minValue(least, message), v.maxValue(most, message)))
+}
+const wholeWithin = (least: number, most: number) => {
+  const message = `must be a whole number from ${least} to ${most}`
+  return v.exactOptional(
+    v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message)),
+  )
+}
+const EFFORT = `must be one of ${EFFORTS.map((effort) => `"${effort}"`).join(', ')}`
+const STOP = 'must be text of 1 to 200 characters'
+const STOPS = 'must be a list of 1 to 16 texts'
+
+/** What an entry sets for requests: `EntryParams`. */
+export const entryParams = v.pipe(
+  noList(),
+  closed({
+    maxTokens: wholeWithin(1, 10_000_000),
+    temperature: within(0, 2),
+    topP: within(0, 1),
+    topK: wholeWithin(1, 10_000_000),
+    stopSequences: v.exactOptional(
+      v.pipe(
+        v.array(v.pipe(v.string(STOP), v.minLength(1, STOP), v.maxLength(200, STOP)), STOPS),
+        v.minLength(1, STOPS),
+        v.maxLength(16, STOPS),
+      ),
+    ),
+    seed: wholeWithin(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    presencePenalty: within(-2, 2),
+    frequencyPenalty: within(-2, 2),
+    reasoning: v.exactOptional(v.picklist(EFFORTS, EFFORT)),
+  }),
+)
+
 const detailedModel = v.pipe(
   closed({
     model: fields.model,
     weight: v.optional(v.pipe(v.number(WEIGHT), v.minValue(0, WEIGHT), v.maxValue(1_000, WEIGHT))),
     when: v.optional(condition),
     voices: v.optional(voices),
+    params: v.optional(entryParams),
   }),
   v.transform(
-    ({ model, weight, when, voices }): ComboModel => ({
+    ({ model, weight, when, voices, params }): ComboModel => ({
       model,
       ...(weight !== undefined && { weight }),
       ...(when !== undefined && { when }),
       ...(voices !== undefined && { voices }),
+      ...(params !== undefined && { params }),
     }),
   ),
 )

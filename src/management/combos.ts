@@ -93,6 +93,7 @@ export function createComboOperations({
     const combo = { id, name, ...more, models, strategy, createdAt: now, updatedAt: now }
     await records.add(combo, (others) => {
       requireFreeName(combo, others)
+      requireChat(combo)
       const names = { combos: [...others, combo], aliases }
       requireNoCycle(combo, names)
       requireNoMixing(combo, names)
@@ -107,6 +108,7 @@ export function createComboOperations({
       check: (all) => name && requireFreeName({ id, name }, all),
       edit(combo, all) {
         const changed = withChange(combo, { ...given, name: name ?? combo.name, updatedAt: timestamp(clock) })
+        requireChat(changed)
         const combos = all.map((other) => (other.id === id ? changed : other))
         if (given.models || changed.name !== combo.name) requireNoCycle(changed, { combos, aliases })
         requireNoMixing(changed, { combos, aliases })
@@ -177,6 +179,11 @@ function requireName(name: string): void {
 
 function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, all: readonly Combo[]): void {
   if (all.some(({ id, name }) => name === combo.name && id !== combo.id)) throw gatewayError('NAME_TAKEN')
+}
+
+function requireChat({ kind = 'llm', models }: Pick<Combo, 'kind' | 'models'>): void {
+  const at = kind === 'llm' ? -1 : models.findIndex((entry) => typeof entry === 'object' && entry.params)
+  if (at >= 0) throw invalidInput(`"models[${at}].params" is for combos of chat ("kind": "llm"); leave it out`)
 }
 
 function requireNoCycle({ name, models }: Pick<Combo, 'name' | 'models'>, names: Names): void {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { EFFORTS } from '../formats/canonical/base-traits.ts'
 import { comboFields } from '../types/records/combos.ts'
 import { connectionFields } from '../types/records/connections.ts'
 import { groupFields } from '../types/records/groups.ts'
@@ -168,6 +169,18 @@ const shownDamage = v.object({
   record: v.exactOptional(jsonObject),
 })
 
+const shownParams = v.object({
+  maxTokens: v.exactOptional(number),
+  temperature: v.exactOptional(number),
+  topP: v.exactOptional(number),
+  topK: v.exactOptional(number),
+  stopSequences: v.exactOptional(v.array(text)),
+  seed: v.exactOptional(number),
+  presencePenalty: v.exactOptional(number),
+  frequencyPenalty: v.exactOptional(number),
+  reasoning: v.exactOptional(v.picklist(EFFORTS)),
+})
+
 const explanation = v.object({
   model: text,
   targets: v.array(
@@ -178,6 +191,7 @@ const explanation = v.object({
       connection: text,
       use: v.picklist(['first', 'next', 'beyond', 'last-resort', 'skipped']),
       why: text,
+      params: v.exactOptional(shownParams),
       via: v.exactOptional(text),
     }),
   ),

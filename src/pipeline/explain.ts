@@ -138,8 +138,8 @@ async function explainTargets(
 
   for (const [at, route] of routes.entries()) {
     const cooldown = cooldowns[at]
-    const { connection, model } = route.target
-    const place = `${connection.id}/${model}`
+    const { connection, model, params } = route.target
+    const place = JSON.stringify([connection.id, model, params])
     if (seen.has(place)) {
       targets.push(explained(route, 'skipped', 'it stands in this list already'))
       continue
@@ -235,7 +235,7 @@ const reasonsOf = (choice: GroupChoice): string =>
   `${choice.before ? `${reasonsOf(choice.before)}; ` : ''}${choice.group.name}: ${reasonOf(choice)}`
 
 function explained({ target, via }: Route, use: ExplainedTarget['use'], why: string): ExplainedTarget {
-  const { provider, model, connection } = target
+  const { provider, model, connection, params } = target
   const where = { provider, model, connectionId: connection.id, connection: connection.name }
-  return { ...where, use, why, ...(via && { via: viaOf(via) }) }
+  return { ...where, use, why, ...(params && { params }), ...(via && { via: viaOf(via) }) }
 }

@@ -6,6 +6,7 @@ import type {
   CatalogProvider,
   Cloud,
   Connection,
+  EntryParams,
   Price,
   ProviderFormat,
   WireFormat,
@@ -36,6 +37,8 @@ export interface ProviderTarget<C extends Connectable = Connectable> {
   form?: VendorFormName
   /** Its voices, by the names that clients say, if the entry of a combo sets them. */
   voices?: Readonly<Record<string, string>>
+  /** What its requests for an answer are set to, if entries of combos set something. */
+  params?: Readonly<EntryParams>
   /** Other formats that the same address speaks. */
   alsoSpeaks?: readonly WireFormat[]
   /** Without a trailing slash; `undefined` when neither the connection nor the catalog has one. */

@@ -1,3 +1,5 @@
+import type { EntryParams } from '../types.ts'
+
 /** How a request would be routed now (`POST /api/explain`). */
 export interface Explanation {
   /** The model name of the request. */
@@ -24,6 +26,8 @@ export interface ExplainedTarget {
   use: 'first' | 'next' | 'beyond' | 'last-resort' | 'skipped'
   /** The reason for its place, or why it is skipped. */
   why: string
+  /** What entries of combos set for requests to it. */
+  params?: EntryParams
   /** The combos and providers that led here, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string
 }

@@ -54,15 +54,20 @@ export async function* follow(
     const resolution = resolutionOf(entry, decidingGroup(group, before))
     if (!resolution) onDeadEnd?.(entry, via)
     else if ('strategy' in resolution) await enter(resolution, via)
-    else for (const { target } of resolution) yield { target: withVoices(target, via), via }
+    else for (const { target } of resolution) yield { target: underEntries(target, via), via }
   }
 }
 
-/** The target with the voices that the innermost entry sets for it. */
-function withVoices(target: RouteTarget, via: GroupChoice): RouteTarget {
-  for (let choice: GroupChoice | undefined = via; choice; choice = choice.before)
-    if (choice.entry.voices) return { ...target, voices: choice.entry.voices }
-  return target
+/** The target with what entries set for it: the voices of the innermost that has some, and of each parameter the innermost value. */
+function underEntries(target: RouteTarget, via: GroupChoice): RouteTarget {
+  let voices: GroupEntry['voices']
+  let params: GroupEntry['params']
+  for (let choice: GroupChoice | undefined = via; choice; choice = choice.before) {
+    voices ??= choice.entry.voices
+    const outer = choice.entry.params
+    params = outer && params ? { ...outer, ...params } : (params ?? outer)
+  }
+  return voices || params ? { ...target, ...(voices && { voices }), ...(params && { params }) } : target
 }
 
 /** The group that decides how connections are chosen: the innermost that has a strategy for them. */

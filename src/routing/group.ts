@@ -1,6 +1,6 @@
 import type { ProviderTarget } from '../providers/target.ts'
 import type { ConnectionRecord } from '../store/store.ts'
-import type { Condition, Kind, RequestRules, Strategy } from '../types.ts'
+import type { Condition, EntryParams, Kind, RequestRules, Strategy } from '../types.ts'
 
 /** A target with the connection as it is stored. */
 export type RouteTarget = ProviderTarget<ConnectionRecord>
@@ -44,6 +44,8 @@ export interface GroupEntry {
   when?: Condition | undefined
   /** The voices of its targets, by the names that clients say. */
   voices?: Readonly<Record<string, string>> | undefined
+  /** What requests to its targets are set to. */
+  params?: Readonly<EntryParams> | undefined
   /** The target, if the entry is a connection. */
   target?: RouteTarget
 }

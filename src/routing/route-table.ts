@@ -32,11 +32,11 @@ export const comboGroup = (combo: ComboRecord): Group => ({
   retryAmbiguous: combo.retryAmbiguous,
   connectionStrategy: combo.connectionStrategy,
   rules: storedRules(combo),
-  entries: combo.models.map((entry, index) =>
-    typeof entry === 'string'
-      ? { index, name: entry, weight: 1 }
-      : { index, name: entry.model, weight: entry.weight ?? 1, when: entry.when, voices: entry.voices },
-  ),
+  entries: combo.models.map((entry, index) => {
+    if (typeof entry === 'string') return { index, name: entry, weight: 1 }
+    const { model: name, weight = 1, when, voices, params } = entry
+    return { index, name, weight, when, voices, params }
+  }),
 })
 
 /** What stands for the model in the names of what a group of this kind has, where all providers of the kind do the same. */

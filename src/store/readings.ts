@@ -73,14 +73,12 @@ function fits(shape: Shape, value: unknown): boolean {
   }
 }
 
-/** An entry whose condition cannot be read is none: without it, it would take requests that are not for it. */
+/** An entry whose condition or parameters cannot be read is none: without them, it would take requests that are not for it, or cost more. */
 function isEntry(entry: unknown): boolean {
   if (!isObject(entry)) return isName(entry)
-  const { model, weight, when, voices } = entry
-  const isVoiced = voices === undefined || isObject(voices)
-  return (
-    isName(model) && (weight === undefined || isNumber(weight)) && (when === undefined || isObject(when)) && isVoiced
-  )
+  const { model, weight, when, voices, params } = entry
+  const areObjects = [when, voices, params].every((value) => value === undefined || isObject(value))
+  return isName(model) && (weight === undefined || isNumber(weight)) && areObjects
 }
 
 /** Reads the fields of a record, or of an object in it; why it is of no use if it lacks one that is essential. */

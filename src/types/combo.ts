@@ -1,3 +1,5 @@
+import type { Effort } from '../traits.ts'
+
 /** How a combo orders its models, or a provider its connections, for one request (src/routing/README.md). */
 export type Strategy =
   | 'fallback'
@@ -13,9 +15,35 @@ export type Strategy =
 /**
  * An entry of a combo: a model name, or an object with one. `weight` is its share under `weighted` and `sticky`: 0 to 1,000, default 1; an
  * entry of weight 0 is tried after all others. An entry with `when` is left out for requests that do not meet the condition.
- * `voices` of an entry of speech: the provider's names of voices, by those that clients say.
+ * `voices` of an entry of speech: the provider's names of voices, by those that clients say. `params` of an entry of chat: see `EntryParams`.
  */
-export type ComboModel = string | { model: string; weight?: number; when?: Condition; voices?: Record<string, string> }
+export type ComboModel =
+  | string
+  | { model: string; weight?: number; when?: Condition; voices?: Record<string, string>; params?: EntryParams }
+
+/**
+ * What the requests to the targets of an entry are set to, in place of what their clients say; what is absent stays the client's. Where combos are
+ * nested, the innermost entry that sets a parameter decides it. What a target cannot do is a loss of the request, as any other option is.
+ */
+export interface EntryParams {
+  /** The most tokens of the answer, from 1 to 10,000,000. */
+  maxTokens?: number
+  /** 0 to 2. */
+  temperature?: number
+  /** 0 to 1. */
+  topP?: number
+  /** At least 1. */
+  topK?: number
+  /** 1 to 16 texts, each of 1 to 200 characters. */
+  stopSequences?: string[]
+  seed?: number
+  /** -2 to 2. */
+  presencePenalty?: number
+  /** -2 to 2. */
+  frequencyPenalty?: number
+  /** How much the model reasons before it answers: `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`. */
+  reasoning?: Effort
+}
 
 /** A condition on a request. At least one part is given, and all given parts must hold. */
 export interface Condition {

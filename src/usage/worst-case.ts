@@ -2,7 +2,7 @@ import type { Endpoint, RequestBound, TokenUsage } from '../formats/format.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { FormPart } from '../lib/multipart.ts'
 import { catalogModelOf, type ModelAt, priceOf } from '../providers/catalog-model.ts'
-import type { Catalog, CatalogModel, Price } from '../types.ts'
+import type { Catalog, CatalogModel, EntryParams, Price } from '../types.ts'
 import { costOfUnits, dearestInput } from './cost.ts'
 import { inputBound } from './input-bound.ts'
 
@@ -29,15 +29,19 @@ interface BoundRequest {
 /** In tokens: the output that a model is taken to have at most of which nothing is known. It is that of the largest models. */
 export const DEFAULT_OUTPUT = 131_072
 
-/** The most that an attempt of the request at the target can use. */
-export function worstCaseOf({ call, context }: BoundRequest, target: ModelAt): WorstCase {
+/** The most that an attempt of the request at the target can use. `params`: what entries of combos set for it. */
+export function worstCaseOf(
+  { call, context }: BoundRequest,
+  target: ModelAt & { params?: Pick<EntryParams, 'maxTokens'> },
+): WorstCase {
   const { endpoint, body, form = [] } = call
   const files = form.filter((part) => 'bytes' in part)
   const { bound = {}, outputLimit } = endpoint
   const model = catalogModelOf(context.catalog, target)
   const estimate = () => inputBound(body, target)
   const inputTokens = bound.inputTokens?.(body, estimate, files) ?? estimate()
-  const given = outputLimit?.of(body)
+  const own = outputLimit && target.params?.maxTokens
+  const given = own ?? outputLimit?.of(body)
   const answers = bound.answers?.(body) ?? 1
   const outputTokens = bound.hasNoOutput
     ? 0
@@ -46,7 +50,7 @@ export function worstCaseOf({ call, context }: BoundRequest, target: ModelAt): W
     inputTokens,
     outputTokens,
     answers,
-    isOutputGiven: given !== undefined,
+    isOutputGiven: own === undefined && given !== undefined,
     usd: usdOf(priceOf(context.catalog, target), {
       inputTokens,
       outputTokens,

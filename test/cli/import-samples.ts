@@ -20,6 +20,9 @@ model_list:
     litellm_params:
       model: anthropic/claude-sonnet-4-5
       temperature: 0.2
+      max_tokens: "4000"
+      stop: END
+      top_p: 7
   - model_name: lab
     litellm_params:
       model: openai/qwen3

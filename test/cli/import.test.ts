@@ -109,8 +109,11 @@ test('a configuration of LiteLLM becomes a file that starts and routes as it did
       { model: 'openai/gpt-4o', weight: 120 },
     ],
   })
-  assert.equal(shown['gpt-4o']?.models, ['gpt-4o-deployments', 'anthropic/claude-sonnet-4-5', '10.0.0.5/qwen3'])
-  assert.equal(shown.claude?.models, ['anthropic/claude-sonnet-4-5', 'gpt-4o-deployments'])
+  assert.equal(shown['gpt-4o']?.models, ['gpt-4o-deployments', 'claude-deployments', '10.0.0.5/qwen3'])
+  assert.equal(shown.claude?.models, ['claude-deployments', 'gpt-4o-deployments'])
+  const params = { maxTokens: 4_000, temperature: 0.2, stopSequences: ['END'] }
+  assert.equal(shown['claude-deployments']?.models, [{ model: 'anthropic/claude-sonnet-4-5', params }])
+  assert.match(said, /model_list\[2\]: maxTokens, temperature, stopSequences -> "params" of its entry/)
   assert.equal(await api.aliases.list(), {
     aliases: { lab: '10.0.0.5/qwen3', llama: 'ollama/llama3', 'gpt-4': 'gpt-4o', fast: 'ollama/llama3' },
   })
@@ -135,7 +138,7 @@ test('what LiteLLM has and Signalbox has not is named with its place and the rea
   for (const line of [
     /model_list\[7\] -> Signalbox has no provider "sagemaker"/,
     /model_list\[6\]: \* -> Names with \* are not translated/,
-    /model_list\[2\]\.litellm_params\.temperature -> /,
+    /model_list\[2\]\.litellm_params\.top_p -> /,
     /litellm_settings\.cache -> Signalbox keeps no answers/,
     /router_settings\.redis_password -> /,
     /default_team_settings\[0\]\.langfuse_secret -> /,

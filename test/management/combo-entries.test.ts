@@ -38,6 +38,17 @@ test('entries of combos names in objects are trimmed as others are', async () =>
   assert.equal(combo.models, [{ model: 'x', weight: 2 }])
 })
 
+test('parameters come back as they were sent, and are refused in combos of other kinds than chat', async () => {
+  const { expect, refuses } = openDoor({ catalog: {} })
+  const params = { maxTokens: 5, temperature: 0, stopSequences: ['a'], seed: -1, reasoning: 'none' }
+  const models = ['y', { model: 'x', params }]
+  const made = await expect(201, 'POST', '/api/combos', { name: 'a', models })
+  assert.equal((await expect(200, 'GET', `/api/combos/${made.id}`)).models, models)
+  const error = '"models[1].params" is for combos of chat ("kind": "llm"); leave it out'
+  await refuses(400, error, ['POST', '/api/combos', { name: 'b', models, kind: 'embedding' }])
+  await refuses(400, error, ['PUT', `/api/combos/${made.id}`, { kind: 'embedding' }])
+})
+
 const WEIGHT = 'must be a number from 0 to 1000'
 const refusals: Array<[entry: unknown, error: string]> = [
   [{}, '"models[1].model" is required and must not be blank'],
@@ -52,7 +63,31 @@ const refusals: Array<[entry: unknown, error: string]> = [
   [{ model: 'x', weight: '1' }, `"models[1].weight" ${WEIGHT}`],
   [{ model: 'x', weight: null }, `"models[1].weight" ${WEIGHT}`],
   [{ model: 'x', wieght: 1 }, 'Unknown field "models[1].wieght". Did you mean "weight"?'],
-  [{ model: 'x', zone: 'eu' }, 'Unknown field "models[1].zone". Known: "model", "weight", "when", "voices".'],
+  [{ model: 'x', zone: 'eu' }, 'Unknown field "models[1].zone". Known: "model", "weight", "when", "voices", "params".'],
+  [
+    { model: 'x', params: { foo: 1 } },
+    'Unknown field "models[1].params.foo". Known: "maxTokens", "temperature", "topP", "topK", "stopSequences", "seed", "presencePenalty", "frequencyPenalty", "reasoning".',
+  ],
+  [{ model: 'x', params: { max_tokens: 1 } }, 'Unknown field "models[1].params.max_tokens". Did you mean "maxTokens"?'],
+  [{ model: 'x', params: [] }, '"models[1].params" must be an object'],
+  [{ model: 'x', params: 5 }, '"models[1].params" must be an object'],
+  [{ model: 'x', params: { maxTokens: 0 } }, '"models[1].params.maxTokens" must be a whole number from 1 to 10000000'],
+  [
+    { model: 'x', params: { maxTokens: 1.5 } },
+    '"models[1].params.maxTokens" must be a whole number from 1 to 10000000',
+  ],
+  [{ model: 'x', params: { temperature: '1' } }, '"models[1].params.temperature" must be a number from 0 to 2'],
+  [{ model: 'x', params: { topP: 1.1 } }, '"models[1].params.topP" must be a number from 0 to 1'],
+  [{ model: 'x', params: { presencePenalty: 3 } }, '"models[1].params.presencePenalty" must be a number from -2 to 2'],
+  [{ model: 'x', params: { stopSequences: [] } }, '"models[1].params.stopSequences" must be a list of 1 to 16 texts'],
+  [
+    { model: 'x', params: { stopSequences: [''] } },
+    '"models[1].params.stopSequences[0]" must be text of 1 to 200 characters',
+  ],
+  [
+    { model: 'x', params: { reasoning: 'much' } },
+    '"models[1].params.reasoning" must be one of "none", "minimal", "low", "medium", "high", "xhigh", "max"',
+  ],
   [['x'], '"models[1]" must be text, or an object with "model"'],
   [5, '"models[1]" must be text, or an object with "model"'],
   [null, '"models[1]" must be text, or an object with "model"'],

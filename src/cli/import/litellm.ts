@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { PARAM_REASONS, READ_PARAMS, setByDeployment } from './litellm-params.ts'
 import { planSettings, STRATEGIES } from './litellm-settings.ts'
 import {
   address,
@@ -28,6 +29,8 @@ interface Deployment {
   weight: number | undefined
   mode: string | undefined
   baseModel: string | undefined
+  /** What it sets for its requests, as an entry of a combo here. */
+  params: Readonly<Record<string, PlannedValue>> | undefined
 }
 
 /** The providers of LiteLLM that are here under another name. */
@@ -156,7 +159,10 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
     cacheWrite: perMillion('cache_creation_input_token_cost'),
   }
   if (Object.values(price).some((one) => one !== undefined)) plan.price(connection, model, price)
-  plan.leavesRest(`${place}.litellm_params`, params, { done: READ_PARAMS, reasons: PARAM_REASONS })
+  const mode = textOf(info.mode)
+  const set = setByDeployment(params, mode)
+  const done = [...READ_PARAMS, ...set.done]
+  plan.leavesRest(`${place}.litellm_params`, params, { done, reasons: PARAM_REASONS })
   for (const name of ['rpm', 'tpm'])
     if (entry[name] !== undefined) plan.leaves(`${place}.${name}`, PARAM_REASONS[name] ?? '')
   const share = (name: string) => numberOf(params[name]) ?? numberOf(entry[name])
@@ -165,27 +171,10 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
     connection,
     model,
     weight: share('weight') ?? share('rpm') ?? share('tpm'),
-    mode: textOf(info.mode),
+    mode,
     baseModel: textOf(info.base_model),
+    params: set.params,
   }
-}
-
-const READ_PARAMS = `
-  model custom_llm_provider api_key api_base base_url api_version weight aws_access_key_id aws_secret_access_key aws_session_token
-  aws_region_name vertex_project vertex_location vertex_credentials input_cost_per_token output_cost_per_token cache_read_input_token_cost
-  cache_creation_input_token_cost
-`
-  .trim()
-  .split(/\s+/)
-const PARAM_REASONS: Readonly<Record<string, string>> = {
-  rpm: "A target has no limit of its own: it is used as the deployment's share, and a provider's 429 sends the request on.",
-  tpm: "A target has no limit of its own: it is used as the deployment's share, and a provider's 429 sends the request on.",
-  timeout: 'Time-outs belong to combos and to the settings.',
-  stream_timeout: 'Time-outs belong to combos and to the settings.',
-  max_retries: 'Attempts belong to combos and to the settings.',
-  temperature: 'Clients send it.',
-  max_tokens: 'Clients send it.',
-  input_cost_per_second: 'Prices by the second go into "prices" of the connection, as "second".',
 }
 
 /** The account of a deployment, or why there is none. */
@@ -304,7 +293,7 @@ function baseOf(
   if (!first) return name
   const shown = `${first.place}${deployments.length > 1 ? ` and ${deployments.length - 1} more` : ''}: ${name}`
   const model = plan.model(first.connection, first.model)
-  if (deployments.length === 1) {
+  if (deployments.length === 1 && !first.params) {
     plan.maps(shown, `model ${model}`)
     if (!hasMore && model !== name) plan.aliases.set(name, model)
     return model
@@ -322,9 +311,10 @@ function baseOf(
   }
   const given = textOf(router.routing_strategy) ?? 'simple-shuffle'
   const strategy = STRATEGIES[given] ?? 'weighted'
-  const entries: PlannedEntry[] = deployments.map(({ connection, model: id, weight }) => ({
+  const entries: PlannedEntry[] = deployments.map(({ connection, model: id, weight, params }) => ({
     model: plan.model(connection, id),
     weight: strategy === 'weighted' ? weight : undefined,
+    params,
   }))
   const combo = plan.comboName(hasMore ? `${name}-deployments` : name)
   plan.combos.set(combo, {
@@ -334,6 +324,12 @@ function baseOf(
   })
   if (!hasMore && combo !== name) plan.aliases.set(name, combo)
   plan.maps(shown, `combo ${combo} (${strategy}): ${entries.map((entry) => entry.model).join(', ')}`)
+  for (const { place, params } of deployments)
+    if (params)
+      plan.maps(
+        `${place}: ${Object.keys(params).join(', ')}`,
+        `"params" of its entry, which win over what a client sends`,
+      )
   return combo
 }
 

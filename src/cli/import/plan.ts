@@ -60,6 +60,7 @@ export interface PlannedEntry {
   model: string
   weight?: number | undefined
   when?: PlannedValue | undefined
+  params?: Readonly<Record<string, PlannedValue>> | undefined
 }
 
 /**
@@ -285,10 +286,11 @@ export function entriesOf(entries: readonly PlannedEntry[]): PlannedValue[] {
   const weights = entries.map(({ weight }) => weight ?? 1)
   const most = Math.max(...weights)
   const isEven = weights.every((weight) => weight === weights[0])
-  return entries.map(({ model, when }, at) => {
-    if (isEven && when === undefined) return model
+  return entries.map(({ model, when, params }, at) => {
+    if (isEven && when === undefined && params === undefined) return model
     const weight = weights[at] ?? 1
-    return { model, ...(!isEven && { weight: most > 1_000 ? Math.round((weight / most) * 1_000) : weight }), when }
+    const share = most > 1_000 ? Math.round((weight / most) * 1_000) : weight
+    return { model, ...(!isEven && { weight: share }), when, params }
   })
 }
 

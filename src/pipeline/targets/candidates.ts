@@ -108,5 +108,6 @@ export function noteFailure(failed: Failed, { failures }: Progress): void {
 export const isAmong = (targets: readonly RouteTarget[], target: RouteTarget): boolean =>
   targets.some((one) => isSame(one, target))
 
+/** With other parameters it is another target: the same model may answer then. */
 const isSame = (one: RouteTarget, other: RouteTarget) =>
-  one.model === other.model && one.connection.id === other.connection.id
+  one.model === other.model && one.connection.id === other.connection.id && one.params === other.params

@@ -27,6 +27,8 @@ interface Entry {
   model: string
   weight: string
   when: string
+  /** What else it has, which is kept. */
+  more: Omit<Exclude<ComboModel, string>, 'model' | 'weight' | 'when'>
 }
 
 /** The form of a combo. */
@@ -156,22 +158,23 @@ function Entries({ entries, list, isWeighted }: { entries: { value: Entry[] }; l
 let lastKey = 0
 
 function entryOf(entry: ComboModel): Entry {
-  const { model, weight, when } =
-    typeof entry === 'string' ? { model: entry, weight: undefined, when: undefined } : entry
+  const { model, weight, when, ...more } = typeof entry === 'string' ? { model: entry } : entry
   return {
     key: ++lastKey,
     model,
     weight: weight === undefined ? '' : String(weight),
     when: when ? JSON.stringify(when) : '',
+    more,
   }
 }
 
 /** What is no JSON is sent as text, which the gateway refuses with what it wants. */
-function modelOf({ model, weight, when }: Entry): ComboModel {
+function modelOf({ model, weight, when, more }: Entry): ComboModel {
   const name = model.trim()
-  if (weight.trim() === '' && when.trim() === '') return name
+  if (weight.trim() === '' && when.trim() === '' && Object.keys(more).length === 0) return name
   return {
     model: name,
+    ...more,
     ...(weight.trim() !== '' && { weight: Number(weight) }),
     ...(when.trim() !== '' && { when: parsed(when) as Condition }), // the gateway checks it
   }

@@ -1,0 +1,270 @@
+import type { EntryParams } from '../../src/types.ts'
+import { askOf, endpointAt } from '../gate/support/asks.ts'
+import { metered } from '../gate/support/metered.ts'
+import { openGate } from '../gate/support/world.ts'
+import { fakeUpstream } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('parameters of entries of combos')
+
+/** One provider of each format. */
+const catalog = {
+  one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm' }] },
+  open: { baseUrl: 'http://open.test/v1', format: 'openai-responses' as const, models: [{ id: 'r' }] },
+  claude: { baseUrl: 'http://claude.test/v1', format: 'anthropic-messages' as const, models: [{ id: 'c' }] },
+  google: { baseUrl: 'http://google.test/v1', format: 'gemini' as const, models: [{ id: 'g' }] },
+}
+const connections = Object.keys(catalog)
+const models = ['one/m', 'open/r', 'claude/c', 'google/g']
+
+const clients = {
+  'openai-chat': '/v1/chat/completions',
+  'openai-responses': '/v1/responses',
+  'anthropic-messages': '/v1/messages',
+  gemini: '/v1beta/models/{model}:generateContent',
+  'ai-sdk': '/v4/ai/language-model',
+}
+
+async function open(params: EntryParams, more = {}) {
+  const up = fakeUpstream(metered({}, { tokens: 0 }))
+  const combos = Object.fromEntries(models.map((model) => [model.replace('/', '-'), { models: [{ model, params }] }]))
+  const world = await openWorld({ fetch: up, catalog, connections, combos, ...more })
+  async function ask(path: string, model: string, body: object = {}, headers: Record<string, string> = {}) {
+    const asked = askOf(endpointAt(path), model, 900)
+    const beside = { 'ai-language-model-id': model, 'ai-language-model-specification-version': '4' }
+    const whole = JSON.stringify({ ...asked.body, ...body })
+    const response = await world.post(asked.path, whole, { headers: { ...beside, ...headers } })
+    const text = await response.text()
+    const sent = up.calls.at(-1)?.body
+    return {
+      status: response.status,
+      text,
+      warnings: response.headers.get('x-signalbox-warning'),
+      sent: sent === undefined ? {} : JSON.parse(sent),
+    }
+  }
+  return { ...world, up, ask }
+}
+
+const params: EntryParams = {
+  maxTokens: 700,
+  temperature: 0.3,
+  topK: 5,
+  stopSequences: ['END'],
+  seed: 11,
+  presencePenalty: 0.5,
+  frequencyPenalty: -0.5,
+}
+
+/** What each provider is asked, and what it has no field for, by the name of the option. */
+const expected = {
+  'one/m': {
+    sent: {
+      ...{ max_tokens: 700, temperature: 0.3, top_k: 5, stop: ['END'], seed: 11 },
+      ...{ presence_penalty: 0.5, frequency_penalty: -0.5 },
+    },
+    lost: [],
+  },
+  'open/r': {
+    sent: { max_output_tokens: 700, temperature: 0.3 },
+    lost: ['topK', 'stop', 'seed', 'presencePenalty', 'frequencyPenalty'],
+  },
+  'claude/c': {
+    sent: { max_tokens: 700, temperature: 0.3, top_k: 5, stop_sequences: ['END'] },
+    lost: ['seed', 'presencePenalty', 'frequencyPenalty'],
+  },
+  'google/g': {
+    sent: {
+      generationConfig: {
+        ...{ maxOutputTokens: 700, temperature: 0.3, topK: 5, stopSequences: ['END'], seed: 11 },
+        ...{ presencePenalty: 0.5, frequencyPenalty: -0.5 },
+      },
+    },
+    lost: [],
+  },
+}
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** The fields that hold the limit of an answer, and the configuration of Gemini's. */
+const withoutLimit = ({
+  max_tokens,
+  max_completion_tokens,
+  max_output_tokens,
+  generationConfig,
+  ...rest
+}: Sent): Sent => rest
+
+type Sent = Record<string, unknown>
+
+for (const [format, path] of Object.entries(clients))
+  for (const [model, { sent, lost }] of Object.entries(expected)) {
+    test(`a client of ${format} asks ${model} with the parameters of the entry`, async () => {
+      const { ask, up } = await open(params)
+      const name = model.replace('/', '-')
+      const plain = await ask(path, model)
+      const { status, text, warnings, sent: body } = await ask(path, name)
+      assert.is(status, 200, text)
+      assert.equal(body, { ...withoutLimit(plain.sent), ...sent })
+      const dropped = warnings?.split(', ').filter((one) => one.startsWith('dropped:')) ?? []
+      assert.is(dropped.length, lost.length, warnings ?? '')
+      for (const option of lost)
+        assert.ok(
+          dropped.some((one) => one.includes(option) || one.includes(snake(option))),
+          `${option} in ${warnings}`,
+        )
+      const calls = up.calls.length
+      const strict = await ask(path, name, {}, { 'x-signalbox-strict': 'true' })
+      assert.is(strict.status, lost.length > 0 ? 400 : 200, strict.text)
+      assert.is(up.calls.length, calls + (lost.length > 0 ? 0 : 1))
+    })
+  }
+
+const CHAT = '/v1/chat/completions'
+
+/** A body of a client whose provider speaks the same, with fields that the entry replaces, and what is sent of it. */
+const passed: Array<[what: string, { path: string; name: string; body: object; params: EntryParams; sent: Sent }]> = [
+  [
+    'both names of a limit',
+    {
+      ...{ path: CHAT, name: 'one-m', params: { maxTokens: 5 } },
+      body: { max_tokens: 10, max_completion_tokens: 20, vendor: { own: 1 } },
+      sent: { vendor: { own: 1 }, max_tokens: 5, max_completion_tokens: undefined },
+    },
+  ],
+  [
+    'reasoning in the words of another vendor',
+    {
+      ...{ path: CHAT, name: 'one-m', params: { reasoning: 'low' } },
+      body: { thinking: { type: 'disabled' }, reasoning: { max_tokens: 9 }, temperature: 0.5 },
+      sent: { reasoning_effort: 'low', thinking: undefined, reasoning: undefined, temperature: 0.5 },
+    },
+  ],
+  [
+    'the effort of a response, and leaves its summary',
+    {
+      ...{ path: '/v1/responses', name: 'open-r', params: { reasoning: 'high' } },
+      body: { reasoning: { effort: 'low', summary: 'auto' } },
+      sent: { reasoning: { effort: 'high', summary: 'auto' } },
+    },
+  ],
+  [
+    'an effort as a budget, without a temperature that a model does not take beside it',
+    {
+      ...{ path: '/v1/messages', name: 'claude-c', params: { reasoning: 'high' } },
+      body: { max_tokens: 64_000, thinking: { type: 'adaptive' }, output_config: { effort: 'low' }, temperature: 0.5 },
+      sent: {
+        thinking: { type: 'enabled', budget_tokens: 16_384 },
+        output_config: undefined,
+        temperature: undefined,
+      },
+    },
+  ],
+  [
+    'one effort, and leaves the form of the answer',
+    {
+      ...{ path: '/v1/messages', name: 'claude-c', params: { reasoning: 'none' } },
+      body: { output_config: { effort: 'low', format: { type: 'json_schema', schema: {} } } },
+      sent: { thinking: { type: 'disabled' }, output_config: { format: { type: 'json_schema', schema: {} } } },
+    },
+  ],
+  [
+    'options of Gemini in the spelling of the request',
+    {
+      ...{ path: clients.gemini, name: 'google-g', params: { topP: 0.5, maxTokens: 5 } },
+      body: { generationConfig: undefined, generation_config: { top_p: 0.9, max_output_tokens: 8_000, seed: 1 } },
+      sent: {
+        generation_config: { top_p: 0.5, max_output_tokens: 5, seed: 1 },
+        generationConfig: undefined,
+      },
+    },
+  ],
+  [
+    'the budget of Gemini, and leaves whether thoughts are shown',
+    {
+      ...{ path: clients.gemini, name: 'google-g', params: { reasoning: 'low' } },
+      body: { generationConfig: { thinkingConfig: { includeThoughts: true, thinkingLevel: 'HIGH' } } },
+      sent: { generationConfig: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1_024 } } },
+    },
+  ],
+  [
+    'what an old completion has',
+    {
+      ...{ path: '/v1/completions', name: 'one-m', params: { maxTokens: 5, temperature: 0.1 } },
+      body: { temperature: 1, suffix: 'x' },
+      sent: { max_tokens: 5, temperature: 0.1, suffix: 'x' },
+    },
+  ],
+]
+
+for (const [what, { path, name, body, params: set, sent }] of passed) {
+  test(`a request that is passed through gets ${what}`, async () => {
+    const { ask } = await open(set)
+    const { status, text, sent: found } = await ask(path, name, body)
+    assert.is(status, 200, text)
+    for (const [field, value] of Object.entries(sent)) assert.equal(found[field], value, field)
+  })
+}
+
+test('nothing else of a request that is passed through changes', async () => {
+  const { post, up } = await open({ temperature: 0.1 })
+  const text =
+    '{ "model": "one-m",\n "messages": [{"role":"user","content":"Hi \\u00e9"}], "temperature":1.50, "big":12345678901234567890, "top_p": 0.50 }'
+  await (await post(CHAT, text)).text()
+  const expectedText = text.replace('one-m', 'm').replace(' "temperature":1.50,', ' ')
+  assert.is(up.calls[0]?.body.replace(/"temperature":0.1, ?/, '').replaceAll(' ', ''), expectedText.replaceAll(' ', ''))
+  assert.is(JSON.parse(up.calls[0]?.body ?? '').temperature, 0.1)
+})
+
+test('a request to count tokens, and one for a summary, stay as they are', async () => {
+  const { ask } = await open({ maxTokens: 5, temperature: 0.1 })
+  const counted = await ask('/v1/messages/count_tokens', 'claude-c', { max_tokens: undefined })
+  assert.equal([counted.sent.max_tokens, counted.sent.temperature], [undefined, undefined])
+})
+
+test('of nested combos the innermost entry decides each parameter', async () => {
+  const { ask, api } = await open({ maxTokens: 5, temperature: 0.1 })
+  await api.combos.create({ name: 'outer', models: [{ model: 'one-m', params: { temperature: 0.9, topP: 0.5 } }] })
+  const { sent } = await ask(CHAT, 'outer')
+  assert.equal([sent.max_tokens, sent.temperature, sent.top_p], [5, 0.1, 0.5])
+})
+
+test('the same model is asked again where an entry has other parameters', async () => {
+  const answer = metered({}, { tokens: 0 })
+  const up = fakeUpstream((call, nth) => (nth === 1 ? new Response('{}', { status: 503 }) : answer(call, nth)))
+  const models = [
+    { model: 'one/m', params: { maxTokens: 5 } },
+    { model: 'one/m', params: { maxTokens: 6 } },
+  ]
+  const { chat, api } = await openWorld({ fetch: up, catalog, connections, combos: { twice: { models } } })
+  assert.is((await chat({ model: 'twice', messages: [{ role: 'user', content: 'Hi' }] })).status, 200)
+  assert.equal(
+    up.calls.map(({ body }) => JSON.parse(body).max_tokens),
+    [5, 6],
+  )
+  const { targets } = await api.explain({ model: 'twice' })
+  assert.equal(
+    targets.map(({ use, params: shown }) => [use, shown]),
+    [
+      ['first', { maxTokens: 5 }],
+      ['next', { maxTokens: 6 }],
+    ],
+  )
+})
+
+test('limits see the limit of an answer that an entry sets, and lower it where less is left', async () => {
+  const { gateway, up, chat } = await openGate({ limits: { tokens: { total: 2_000 } } })
+  const combo = (name: string, maxTokens: number) =>
+    gateway.api.combos.create({ name, models: [{ model: 'one/m', params: { maxTokens } }] })
+  await combo('short', 50)
+  await combo('long', 3_000)
+  const sent = () => JSON.parse(up.calls.at(-1)?.body ?? '').max_tokens
+  assert.is((await chat({ model: 'one/m', max_tokens: 3_000 })).status, 402, 'that much is not left')
+  assert.is((await chat({ model: 'short', max_tokens: 3_000 })).status, 200)
+  assert.is(sent(), 50)
+  const lowered = await chat({ model: 'long', max_tokens: 10 })
+  assert.is(lowered.status, 200, await lowered.clone().text())
+  assert.ok(sent() > 1_500 && sent() < 2_000, `${sent()} of 2,000 tokens`)
+  assert.match(lowered.headers.get('x-signalbox-warning') ?? '', /clamped:max_completion_tokens=\d+/)
+})
