@@ -1,9 +1,10 @@
 import type { Endpoint } from '../formats/format.ts'
 import { secondsOf } from '../kinds/sound/length.ts'
+import { fromBase64 } from '../lib/bytes.ts'
 import { isMultipart } from '../lib/http-headers.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import { type FormPart, isFile, readForm } from '../lib/multipart.ts'
-import { asksForStream, checkedModel, type ModelCall, parseModelCall } from './model-call.ts'
+import { type AskedBeside, asksForStream, checkedModel, type ModelCall, parseModelCall } from './model-call.ts'
 
 /**
  * Parses a form with files, or JSON in its place. Its fields become the members of `body`: `a[]` and repeated ones a list `a`, `a[b]` the member
@@ -29,6 +30,25 @@ export function parseFormCall(
     text: JSON.stringify(body),
     form,
     modelSpans: [],
+  }
+}
+
+/**
+ * Parses JSON whose member `audio` is sound in base64, which the call has as a file beside, so that it is decoded once. What is no base64 is left
+ * for the form of the client to refuse. Throws as `parseModelCall` does.
+ */
+export function parseSoundCall(bytes: Uint8Array, endpoint: Endpoint, beside: AskedBeside): ModelCall {
+  const call = parseModelCall(bytes, endpoint, beside)
+  const { audio } = call.body
+  try {
+    if (typeof audio !== 'string' || audio === '') return call
+    const sound = fromBase64(audio)
+    return {
+      ...call,
+      form: [{ name: 'audio', type: '', bytes: sound, fileName: undefined, seconds: () => secondsOf(sound) }],
+    }
+  } catch {
+    return call
   }
 }
 

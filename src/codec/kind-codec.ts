@@ -36,6 +36,7 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
       header: (name) => request.exchange.header(name),
       now: () => Math.floor(context.clock.now() / 1_000),
       newId,
+      describe: request.describe?.(target),
     },
     target,
   )

@@ -94,7 +94,7 @@ export interface AnswerReader {
   readonly arraysAs?: string
   /** The name of the member that a text is read as which is no JSON by its content type, where answers may be plain text. */
   readonly textAs?: string
-  /** The name of the member that the bytes of an image are read as, in base64, beside their `type`, where answers may be such. */
+  /** The name of the member that the bytes of an image or of sound are read as, in base64, beside their `type`, where answers may be such. */
   readonly bytesAs?: string
   /** Does a content type say that the answer is in bytes, such as sound? Present: it is, and any other one is that of an error. */
   isInBytes?(contentType: string): boolean
@@ -248,10 +248,15 @@ export interface Endpoint {
   service?: string
   /** What its description says in place of the words of its format. */
   words?: { summary: string; vendor: string; reference: string }
-  /** How its body is read, by a reader in `pipeline/read.ts`: as a JSON object, or as a form with files, in whose place JSON may stand. */
-  reads: 'json' | 'form'
+  /**
+   * How its body is read, by a reader in `pipeline/read.ts`: as a JSON object, as a form with files, in whose place JSON may stand, or as a JSON
+   * object with a file of sound in base64.
+   */
+  reads: 'json' | 'form' | 'sound'
   /** The limit for the size of its body; default `maxBodyBytes`. */
   bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'
+  /** The length of the base64 in its body that files stand in. Present: the limit is that of the files, and their base64 may be a third longer. */
+  base64In?(body: JsonObject): number
   /** When its answer is a stream: if the body's `stream` is true, always, or never. */
   streams: 'asked' | 'always' | 'never'
   /** The member of its body that asks for a stream, and its value then; default: `stream`, which is `true`. */

@@ -21,6 +21,7 @@ import type {
   VendorForm,
   VendorRequest,
   VendorStream,
+  WriteTerms,
 } from './forms.ts'
 
 /** The first of the entries of a part, and the one behind its last. */
@@ -52,15 +53,12 @@ export function kindForms<Asked, Given extends Used, Piece = never>(
       const isDivided = divided.length > 1
       const passed = passedFor(vendor, { client: call.client, asked, target, isDivided })
       const lost = createResponseWarnings()
-      const written = (model = target.model) =>
-        client.stream?.(asked, {
-          asked,
-          lost,
-          provider: target.provider,
-          model,
-          now: call.now(),
-          newId: call.newId,
-        })
+      const terms = (model: string): WriteTerms<Asked> => ({
+        ...{ asked, lost, provider: target.provider, model, now: call.now(), newId: call.newId },
+        losses: warnings.list,
+        describe: call.describe,
+      })
+      const written = () => client.stream?.(asked, terms(target.model))
       const made = () => (passed ? passed.stream?.(asked) : vendor.stream?.(asked, target))
       const own = isDivided ? undefined : made()
       const stream = own && streamOf(own.of, made, passed ? undefined : written)
@@ -105,10 +103,7 @@ export function kindForms<Asked, Given extends Used, Piece = never>(
           const given = joined(parts.flatMap(({ given }, at) => (answers[at] ? [given(answers[at])] : [])))
           const { model = target.model } = given
           if (stream) return bytesOf(stream, { ...given, usage })
-          return client.write(
-            { ...given, usage },
-            { asked, lost, provider: target.provider, model, now: call.now(), newId: call.newId },
-          )
+          return client.write({ ...given, usage }, terms(model))
         },
       }
     },

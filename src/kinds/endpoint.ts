@@ -32,19 +32,26 @@ export const kindEndpoint = (
   ...endpoint,
 })
 
-/** The endpoint of a kind in the AI SDK's gateway protocol, in each version of it: the headers name the model and the version. */
+/**
+ * The endpoint of a kind in the AI SDK's gateway protocol, in each version of it: the headers name the model and the version. `page`: that of the
+ * AI SDK's documentation.
+ */
 export const aiSdkEndpoints = (
   name: string,
-  version: string,
-  endpoint: Pick<KindEndpoint, 'operation' | 'loadForms' | 'words'> & Partial<KindEndpoint>,
+  {
+    page,
+    summary,
+    ...endpoint
+  }: Pick<KindEndpoint, 'operation' | 'loadForms'> & Partial<KindEndpoint> & { page: string; summary: string },
 ): KindEndpoint[] =>
   PROTOCOLS.map((protocol) =>
     kindEndpoint({
       path: `/v${protocol}/ai/${name}`,
       format: 'ai-sdk',
       client: 'ai-sdk',
-      headers: { model: 'ai-model-id', version },
+      headers: { model: 'ai-model-id', version: `ai-${name}-specification-version` },
       version: protocol,
+      words: { summary, vendor: 'AI SDK', reference: `https://ai-sdk.dev/docs/ai-sdk-core/${page}` },
       ...endpoint,
     }),
   )

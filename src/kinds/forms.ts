@@ -77,6 +77,10 @@ export interface WriteTerms<Asked> {
   /** Epoch seconds. */
   now: number
   newId(): string
+  /** What of the request the target does not get, such as `dropped:seed`. */
+  losses(): readonly string[]
+  /** Who has answered, after which attempts and at which cost, for clients that are told so in the answer. */
+  describe?: KindCall['describe']
 }
 
 /** How a vendor is asked for a kind, and how it answers. */
@@ -105,7 +109,7 @@ export interface VendorForm<Asked, Given extends Used, Piece = never> {
   readonly arraysAs?: string
   /** The name of the member that an answer which is plain text is read as. */
   readonly textAs?: string
-  /** The name of the member that an answer which is the bytes of an image is read as, in base64; its media type is in `type`. */
+  /** The name of the member that a whole answer in the bytes of an image or of sound is read as, in base64; its media type is in `type`. */
   readonly bytesAs?: string
   /** For vendors that answer with a job, which is asked for until it is done. */
   readonly job?: JobForm
@@ -245,6 +249,8 @@ export interface KindCall {
   /** Epoch seconds. */
   now(): number
   newId(): string
+  /** Who has answered, after which attempts and at which cost by this usage; absent where clients are not told so in the answer. */
+  describe?: ((usage: TokenUsage | undefined) => JsonObject) | undefined
 }
 
 /** One of the calls that answer a request. */

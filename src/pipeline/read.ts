@@ -16,17 +16,23 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const { client } = log
   client.checkTimeout()
   checkMediaType(exchange, endpoint)
-  const { bodyLimit = 'maxBodyBytes' } = endpoint
-  const maxBytes = context.limits[bodyLimit]
+  const { bodyLimit = 'maxBodyBytes', base64In } = endpoint
+  const most = context.limits[bodyLimit]
+  const maxBytes = base64In ? Math.ceil(most / 3) * 4 + BESIDE_FILES : most
+  const tooLarge = (headers: Readonly<Record<string, string>> = {}) =>
+    gatewayError('PAYLOAD_TOO_LARGE', {
+      message: `${base64In ? 'The files of the request are' : 'The request body is'} larger than ${most} bytes. The option limits.${bodyLimit} of the gateway raises that.`,
+      headers,
+    })
   const bytes = await timedBody(exchange, { maxBytes, time: context.bodyTime, scope: client.scope }).catch((thrown) => {
     if (bodyLimit === 'maxBodyBytes' || !isGatewayError(thrown, 'PAYLOAD_TOO_LARGE')) throw thrown
-    const message = `The request body is larger than ${maxBytes} bytes. The option limits.${bodyLimit} of the gateway raises that.`
-    throw gatewayError('PAYLOAD_TOO_LARGE', { message, headers: thrown.headers })
+    throw tooLarge(thrown.headers)
   })
   const call = await readers[endpoint.reads](bytes, endpoint, {
     beside: askedBeside(endpoint, pathModel, (name) => exchange.header(name)),
     contentType: exchange.header('content-type'),
   })
+  if (base64In && Math.floor((base64In(call.body) * 3) / 4) > most + 2) throw tooLarge()
   log.asked(call)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
@@ -47,6 +53,9 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   }
 }
 
+/** In bytes: the most that a body has beside files in base64. */
+const BESIDE_FILES = 1024 * 1024
+
 /** How bodies are read, by the word of their endpoints. Each throws `INVALID_JSON` or `INVALID_REQUEST` on a body that it cannot read. */
 const readers: Readonly<
   Record<Endpoint['reads'], (bytes: Uint8Array, endpoint: Endpoint, from: BodySource) => Promise<ModelCall>>
@@ -54,6 +63,7 @@ const readers: Readonly<
   json: async (bytes, endpoint, { beside }) => parseModelCall(bytes, endpoint, beside),
   form: async (bytes, endpoint, { beside: { model: pathModel }, contentType }) =>
     (await loadForms()).parseFormCall(bytes, endpoint, { pathModel, contentType }),
+  sound: async (bytes, endpoint, { beside }) => (await loadForms()).parseSoundCall(bytes, endpoint, beside),
 }
 
 /** Few requests are forms. */

@@ -35,10 +35,11 @@ export const embeddingEndpoints: readonly KindEndpoint[] = [
     messageIn: ['message'], // as Cohere has it
     words: words('Cohere', 'https://docs.cohere.com/reference/embed'),
   }),
-  ...aiSdkEndpoints('embedding-model', 'ai-embedding-model-specification-version', {
+  ...aiSdkEndpoints('embedding-model', {
     operation,
     loadForms,
-    words: words('AI SDK', 'https://ai-sdk.dev/docs/ai-sdk-core/embeddings'),
+    summary: 'Embed texts',
+    page: 'embeddings',
   }),
   ...['v1beta', 'v1'].flatMap((version) => [
     google(version, 'embedContent', 'gemini'),

@@ -11,7 +11,7 @@ import { type ImageRequest, type Images, type MadeImage, type Picture, pictureAt
 import type { ImagePiece } from './pieces.ts'
 import { type PixelSize, ratioIn, TIERS, type Tier } from './sizes.ts'
 
-type ImageClient = ClientForm<ImageRequest, Images, ImagePiece>
+export type ImageClient = ClientForm<ImageRequest, Images, ImagePiece>
 
 /** The most pictures of a request, as at OpenAI. */
 const MOST_PICTURES = 16
@@ -46,15 +46,12 @@ function requestIn(
   { warnings, files, isEdit }: { warnings: Warnings; files: readonly FormFile[]; isEdit: boolean },
 ): ImageRequest {
   const fields = fieldsOf(withNumbers(body, files), '', warnings)
-  const prompt = fields.text('prompt')?.trim() ?? ''
-  if (prompt === '') warnings.refuse('prompt', 'is required: a text that says what the image shows.')
-  const count = fields.number('n') ?? 1
-  if (!Number.isInteger(count) || count < 1 || count > MOST_IMAGES)
-    warnings.refuse('n', `must be a whole number from 1 to ${MOST_IMAGES}.`)
+  const prompt = promptIn(fields, warnings)
+  const count = countIn(fields, warnings)
   const pictures = [...picturesAt(['image', 'images', 'input_references'], { fields, files, warnings })]
   if (isEdit && pictures.length === 0)
     warnings.refuse('image', 'is required: a PNG, WebP or JPEG, as a file or a data URL.')
-  if (pictures.length > MOST_PICTURES) warnings.refuse('image', `may be at most ${MOST_PICTURES} pictures.`)
+  refuseMany(pictures, warnings)
   const [mask, ...otherMasks] = picturesAt(['mask'], { fields, files, warnings })
   const [markup] = picturesAt(['markup'], { fields, files, warnings })
   if (otherMasks.length > 0) warnings.refuse('mask', 'may be one picture only.')
@@ -74,6 +71,22 @@ function requestIn(
     wantsUrl: fields.word('response_format', ['url', 'b64_json']) === 'url',
     options: { ...Object.fromEntries(others), ...(isStream && { [STREAMS]: true }) },
   }
+}
+
+/** What the image shows. */
+export const promptIn = (fields: Fields, warnings: Warnings): string =>
+  fields.text('prompt')?.trim() || warnings.refuse('prompt', 'is required: a text that says what the image shows.')
+
+/** How many images are wanted. `how`: what the client does to get more. */
+export function countIn(fields: Fields, warnings: Warnings, how = ''): number {
+  const count = fields.number('n') ?? 1
+  if (!Number.isInteger(count) || count < 1 || count > MOST_IMAGES)
+    warnings.refuse('n', `must be a whole number from 1 to ${MOST_IMAGES}.${how}`)
+  return count
+}
+
+export function refuseMany(pictures: readonly Picture[], warnings: Warnings): void {
+  if (pictures.length > MOST_PICTURES) warnings.refuse('image', `may be at most ${MOST_PICTURES} pictures.`)
 }
 
 /** The fields of a form with numbers and flags in place of their texts. */
@@ -101,9 +114,9 @@ function sizeIn(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size' |
   return { size, tier, ...(aspectRatio !== undefined && aspectRatio !== 'auto' && { aspectRatio }) }
 }
 
-const tierIn = (text: string | undefined): Tier | undefined => TIERS.find((tier) => tier === text?.toUpperCase())
+export const tierIn = (text: string | undefined): Tier | undefined => TIERS.find((tier) => tier === text?.toUpperCase())
 
-function pixelsIn(text: string | undefined): PixelSize | undefined {
+export function pixelsIn(text: string | undefined): PixelSize | undefined {
   const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(text ?? '') ?? []
   return width === undefined ? undefined : { width: Number(width), height: Number(height) }
 }
@@ -167,7 +180,7 @@ function answerOf(given: Images, { asked, lost, now }: WriteTerms<ImageRequest>)
 }
 
 /** What the client gets otherwise than it has asked for. */
-function noteLost({ images }: Images, { asked, lost }: Pick<WriteTerms<ImageRequest>, 'asked' | 'lost'>): void {
+export function noteLost({ images }: Images, { asked, lost }: Pick<WriteTerms<ImageRequest>, 'asked' | 'lost'>): void {
   if (images.length < asked.count) lost.noteDropped('images')
   if (asked.wantsUrl && images.some(({ url }) => url === undefined)) lost.noteDropped('url')
   if (!asked.wantsUrl && images.some(({ base64 }) => base64 === undefined)) lost.noteDropped('b64_json')

@@ -1,7 +1,7 @@
 import type { RequestBound } from '../../formats/format.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { once } from '../../lib/promises.ts'
-import { type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
+import { aiSdkEndpoints, type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
 
 const operation = kindOperation({
   name: 'image',
@@ -17,7 +17,9 @@ const countIn = ({ n }: JsonObject) => Math.min(10, Math.max(1, Math.ceil(Number
 /** The most tokens of an image of so many pixels, with what is shown of it before; four times as many as `high` has at 1.5 megapixels. */
 function outputOf(body: JsonObject): number {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(String(body.size ?? '')) ?? []
-  const megapixels = Math.max(1.6, width === undefined ? 0 : (Number(width) * Number(height)) / 1_000_000)
+  const [tier] = /[24]k/i.exec(JSON.stringify([body.size, body.resolution, body.providerOptions])) ?? []
+  const named = tier === undefined ? 1.6 : tier.startsWith('4') ? 16 : 4.2
+  const megapixels = Math.max(named, width === undefined ? 0 : (Number(width) * Number(height)) / 1_000_000)
   const partial = Math.min(3, Math.max(0, Number(body.partial_images) || 0))
   return Math.ceil(megapixels * TOKENS_PER_MEGAPIXEL) + partial * 100
 }
@@ -31,8 +33,8 @@ const TOKENS_PER_PICTURE = 7_000
 const bound: RequestBound = {
   isEither: true,
   answers: countIn,
-  inputTokens: ({ prompt, image, images, input_references: references }, _, files = []) => {
-    const inBody = [image, images, references].flat().filter((one) => (one ?? null) !== null).length
+  inputTokens: ({ prompt, image, images, input_references: references, files: inJson }, _, files = []) => {
+    const inBody = [image, images, references, inJson].flat().filter((one) => (one ?? null) !== null).length
     const pictures = Math.max(files.length, inBody)
     return (typeof prompt === 'string' ? prompt.length : 0) + 100 + pictures * TOKENS_PER_PICTURE
   },
@@ -64,4 +66,15 @@ const endpoint = (
 export const imageEndpoints: readonly KindEndpoint[] = [
   endpoint('generations', { client: 'generate', reads: 'json' }),
   endpoint('edits', { client: 'edit', reads: 'form' }),
+  ...aiSdkEndpoints('image-model', {
+    operation,
+    loadForms,
+    bound,
+    bodyLimit: 'maxImageBytes',
+    base64In: ({ files, mask }) => [files, mask].flat().reduce<number>((size, file) => size + dataIn(file), 0),
+    summary: 'Make or change images',
+    page: 'image-generation',
+  }),
 ]
+
+const dataIn = (file: unknown): number => (isObject(file) && typeof file.data === 'string' ? file.data.length : 0)

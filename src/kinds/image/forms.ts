@@ -1,4 +1,5 @@
 import { kindForms } from '../carry.ts'
+import { aiSdk } from './clients/ai-sdk.ts'
 import { clients } from './clients.ts'
 import { fillIn } from './downloads.ts'
 import { imageDivision } from './image.ts'
@@ -12,7 +13,7 @@ import { xai } from './vendors/xai.ts'
 
 /** The forms of images. */
 export const imageForms = kindForms({
-  clients,
+  clients: { ...clients, 'ai-sdk': aiSdk },
   vendors: [bfl, fireworks, google, openai, openrouter, together, xai],
   otherwise: compatible,
   division: imageDivision,

@@ -2,6 +2,7 @@ import { fieldsOf } from '../../formats/canonical/fields.ts'
 import type { Warnings } from '../../formats/canonical/warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { factsOf } from '../ai-sdk.ts'
 import type { ClientForm, ReadTerms, WriteTerms } from '../forms.ts'
 import { type RankedDocument, type Ranking, type RerankRequest, textOf } from './rerank.ts'
 
@@ -15,7 +16,10 @@ export const clients: Readonly<Record<'v1' | 'v2' | 'ai-sdk', ClientForm<RerankR
     write: (ranking, context) => (context.asked.isVoyages ? voyageAnswer : firstAnswer)(ranking, context),
   },
   v2: { read, write: secondAnswer },
-  'ai-sdk': { read: readAiSdk, write: ({ results }) => ({ ranking: results.map(rankOf), warnings: [] }) },
+  'ai-sdk': {
+    read: readAiSdk,
+    write: ({ results, usage }, terms) => ({ ranking: results.map(rankOf), ...factsOf(terms, usage) }),
+  },
 }
 
 /** Does a client expect Voyage's answer? Its own clients may leave out what only they send, and tell their name. */

@@ -21,14 +21,11 @@ const endpoint = (version: 'v1' | 'v2', reference: string): KindEndpoint =>
 export const rerankEndpoints: readonly KindEndpoint[] = [
   endpoint('v1', 'https://docs.cohere.com/v1/reference/rerank'),
   endpoint('v2', 'https://docs.cohere.com/reference/rerank'),
-  ...aiSdkEndpoints('reranking-model', 'ai-reranking-model-specification-version', {
+  ...aiSdkEndpoints('reranking-model', {
     operation,
     loadForms,
     bound: rerankBound,
-    words: {
-      summary: 'Rank documents by a query',
-      vendor: 'AI SDK',
-      reference: 'https://ai-sdk.dev/docs/ai-sdk-core/reranking',
-    },
+    summary: 'Rank documents by a query',
+    page: 'reranking',
   }),
 ]

@@ -9,7 +9,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 ])
 
 /** OpenAI's form: the answer is the bytes of a file, or events with parts of it. */
-const openai: ClientForm<SpeechRequest, Speech, SoundPiece> = {
+export const openai: ClientForm<SpeechRequest, Speech, SoundPiece> = {
   read(body, { warnings }) {
     const { input, voice, response_format: format = 'mp3', speed, stream_format: streamFormat } = body
     if (typeof input !== 'string' || input.trim() === '')
@@ -18,8 +18,7 @@ const openai: ClientForm<SpeechRequest, Speech, SoundPiece> = {
       return warnings.refuse('response_format', `must be one of ${Object.keys(SOUND_TYPES).join(', ')}.`)
     if (streamFormat !== undefined && streamFormat !== null && streamFormat !== 'audio' && streamFormat !== 'sse')
       return warnings.refuse('stream_format', 'must be "audio" or "sse".')
-    if (speed !== undefined && speed !== null && !(typeof speed === 'number' && speed >= 0.25 && speed <= 4))
-      return warnings.refuse('speed', 'must be a number from 0.25 to 4.')
+    if (speed !== undefined && speed !== null && !isSpeed(speed)) return warnings.refuse('speed', SPEEDS)
     const fields = fieldsOf(body, '', warnings)
     return {
       input,
@@ -27,7 +26,7 @@ const openai: ClientForm<SpeechRequest, Speech, SoundPiece> = {
       format: format ?? 'mp3',
       isEvents: streamFormat === 'sse',
       instructions: fields.text('instructions'),
-      speed: typeof speed === 'number' ? speed : undefined,
+      speed: isSpeed(speed) ? speed : undefined,
       language: fields.text('language'),
       others: Object.keys(body).filter((name) => !KNOWN.has(name) && body[name] !== null),
     }
@@ -59,8 +58,9 @@ const openai: ClientForm<SpeechRequest, Speech, SoundPiece> = {
   },
 }
 
-/** What clients of speech send and read. */
-export const clients = { openai }
+/** The speeds of OpenAI's clients, which others have as well. */
+export const isSpeed = (speed: unknown): speed is number => typeof speed === 'number' && speed >= 0.25 && speed <= 4
+export const SPEEDS = 'must be a number from 0.25 to 4.'
 
 const voiceIn = (voice: unknown): string | undefined => {
   const name = isObject(voice) ? voice.id : voice

@@ -1,12 +1,13 @@
 import { kindForms } from '../carry.ts'
-import { clients } from './clients.ts'
+import { aiSdk } from './clients/ai-sdk.ts'
+import { openai } from './clients.ts'
 import { charactersOf } from './speech.ts'
 import { compatible } from './vendors/openai.ts'
 import { speechVendors } from './vendors.ts'
 
 /** The forms of speech. */
 export const speechForms = kindForms({
-  clients,
+  clients: { openai, 'ai-sdk': aiSdk },
   vendors: speechVendors,
   otherwise: compatible,
   usageOf: (asked) => ({ inputTokens: 0, outputTokens: 0, units: { character: charactersOf(asked) } }),

@@ -1,6 +1,6 @@
 import { gatewayError } from '../../errors.ts'
 import type { Warnings } from '../../formats/canonical/warnings.ts'
-import { concatBytes } from '../../lib/bytes.ts'
+import { concatBytes, fromBase64 } from '../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
 import { type ProviderTarget, targetName } from '../../providers/target.ts'
@@ -15,6 +15,8 @@ export interface SpeechRequest {
   format: string
   /** Does the client read events? */
   isEvents: boolean
+  /** Does the client take the sound as a whole, in JSON? */
+  isWhole?: true
   instructions: string | undefined
   /** From 0.25 to 4. */
   speed: number | undefined
@@ -96,6 +98,7 @@ export function speechForm(vendor: SpeechVendor): SpeechForm {
 
   return {
     ...form,
+    ...(!answer && { bytesAs: 'sound' }),
     request(asked, { target, warnings }) {
       const format = given(asked)
       if (format !== asked.format) {
@@ -122,6 +125,7 @@ export function speechForm(vendor: SpeechVendor): SpeechForm {
         const audio = said.pieces?.filter((piece) => piece.length > 0) ?? []
         return { ...said, pieces: audio.length > 0 ? [...header.splice(0), ...audio] : [] }
       }
+      if (asked.isWhole) return undefined
       if (!event) return answer ? undefined : bytesOfSound(withHeader)
       if (streamsEventsOnly && !asked.isEvents) return undefined
       return {
@@ -133,7 +137,7 @@ export function speechForm(vendor: SpeechVendor): SpeechForm {
       }
     },
     answer(json, asked) {
-      const speech = answer?.(json) ?? 'sound'
+      const speech = (answer ?? soundIn)(json)
       if (typeof speech === 'string') return speech
       if (speech.audio.length === 0) return 'sound'
       if (!needsHeader(asked)) return speech
@@ -141,6 +145,15 @@ export function speechForm(vendor: SpeechVendor): SpeechForm {
     },
   }
 }
+
+/** Sound in bytes that has been read as a whole. */
+function soundIn({ sound, type }: JsonObject): Speech | string {
+  return typeof sound === 'string' && typeof type === 'string' && BASE64.test(sound)
+    ? { audio: fromBase64(sound) }
+    : 'sound'
+}
+
+const BASE64 = /^[\w+/]+={0,2}$/
 
 /** A stream of bytes that are sound, unless its content type says that it is text. */
 export const bytesOfSound = (

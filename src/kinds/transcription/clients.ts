@@ -157,7 +157,7 @@ function fileIn({ input_audio: audio }: JsonObject, files: readonly FormFile[], 
 }
 
 /** The media type of sound: its own, or that of the extension. */
-function soundType(type: string, fileName: string): string {
+export function soundType(type: string, fileName: string): string {
   if (/^(?:audio|video)\//.test(type)) return type
   const extension = fileName.slice(fileName.lastIndexOf('.') + 1).toLowerCase()
   return TYPES[extension] ?? `audio/${/^[a-z\d]{2,5}$/.test(extension) ? extension : 'mpeg'}`
@@ -176,7 +176,7 @@ function textsIn(body: JsonObject, name: string, warnings: Warnings): string[] {
   return list.map((one) => (typeof one === 'string' ? one : warnings.refuse(name, 'must be a list of texts.')))
 }
 
-function temperatureIn(value: unknown, warnings: Warnings): number | undefined {
+export function temperatureIn(value: unknown, warnings: Warnings): number | undefined {
   if (value === undefined || value === null) return undefined
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof number === 'number' && number >= 0 && number <= 1) return number

@@ -2,7 +2,7 @@ import type { RequestBound } from '../../formats/format.ts'
 import type { Operation } from '../../formats/operations.ts'
 import type { FormFile } from '../../lib/multipart.ts'
 import { once } from '../../lib/promises.ts'
-import { type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
+import { aiSdkEndpoints, type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
 
 const shared = {
   kind: 'stt',
@@ -27,13 +27,21 @@ const LEAST = 750
 const mostSeconds = (body: object, [file]: readonly FormFile[] = []): number =>
   file ? (file.seconds?.() ?? file.bytes.length / LEAST) : JSON.stringify(body).length / LEAST
 
-const endpoint = (name: string, client: string, { does, summary }: { does: string; summary: string }): KindEndpoint =>
+const transcribe = kindOperation({ name: 'transcribe', ...shared })
+const loadForms = once(async () => (await import('./forms.ts')).transcriptionForms)
+const summary = 'Write down what is said'
+
+const endpoint = (
+  name: string,
+  client: string,
+  { operation, summary }: { operation: Operation; summary: string },
+): KindEndpoint =>
   kindEndpoint({
     path: `/v1/audio/${name}`,
     format: 'openai-chat',
     client,
-    operation: kindOperation({ name: does, ...shared }),
-    loadForms: once(async () => (await import('./forms.ts')).transcriptionForms),
+    operation,
+    loadForms,
     reads: 'form',
     bodyLimit: 'maxAudioBytes',
     streams: 'asked',
@@ -43,6 +51,19 @@ const endpoint = (name: string, client: string, { does, summary }: { does: strin
 
 /** Where sound becomes text. */
 export const transcriptionEndpoints: readonly KindEndpoint[] = [
-  endpoint('transcriptions', 'openai', { does: 'transcribe', summary: 'Write down what is said' }),
-  endpoint('translations', 'openai-translation', { does: 'translate', summary: 'Write down in English what is said' }),
+  endpoint('transcriptions', 'openai', { operation: transcribe, summary }),
+  endpoint('translations', 'openai-translation', {
+    operation: kindOperation({ name: 'translate', ...shared }),
+    summary: 'Write down in English what is said',
+  }),
+  ...aiSdkEndpoints('transcription-model', {
+    operation: transcribe,
+    loadForms,
+    bodyLimit: 'maxAudioBytes',
+    reads: 'sound',
+    base64In: ({ audio }) => (typeof audio === 'string' ? audio.length : 0),
+    bound,
+    summary,
+    page: 'transcription',
+  }),
 ]

@@ -1,12 +1,13 @@
 import { kindForms } from '../carry.ts'
 import { likelySeconds, secondsOf } from '../sound/length.ts'
+import { aiSdk } from './clients/ai-sdk.ts'
 import { clients } from './clients.ts'
 import { compatible } from './vendors/openai.ts'
 import { transcriptionVendors } from './vendors.ts'
 
 /** The forms of transcription. */
 export const transcriptionForms = kindForms({
-  clients,
+  clients: { ...clients, 'ai-sdk': aiSdk },
   vendors: transcriptionVendors,
   otherwise: compatible,
   usageOf({ file }) {

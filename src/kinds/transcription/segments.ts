@@ -70,6 +70,21 @@ function timeOf(seconds: number, point: string): string {
   return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}${point}${String(ms % 1_000).padStart(3, '0')}`
 }
 
+/** The code of a language of two letters where it has one: `en` for `english` and `eng`. */
+export function languageCode(language: string): string {
+  try {
+    if (/^[a-z]{2,3}(?:-\w+)*$/i.test(language)) return new Intl.Locale(language).language
+  } catch {
+    return language
+  }
+  const name = language.toLowerCase()
+  return codes().find((code) => languageName(code) === name) ?? language
+}
+
+/** All codes of two letters that there can be. */
+const codes = () => LETTERS.flatMap((first) => LETTERS.map((second) => first + second))
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyz']
+
 /** The name of a language in English, in lower case, as OpenAI's detailed form has it: `english` for `en` and `eng`. */
 export function languageName(language: string): string {
   if (!/^[a-z]{2,3}(?:-\w+)*$/i.test(language)) return language.toLowerCase()

@@ -18,6 +18,10 @@ export interface Hearing {
   prompt: string | undefined
   keywords: readonly string[]
   granularities: readonly string[]
+  /** Does the client read times where there are any, whatever the format? Then vendors are asked for them that tell them at no price. */
+  takesTimes?: boolean
+  /** Does it read those of words, too? */
+  takesWords?: boolean
   temperature: number | undefined
   isStream: boolean
   /** Was it sent as a form? */

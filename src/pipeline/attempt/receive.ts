@@ -34,7 +34,7 @@ export async function receive(
       call.limitRemaining(ERROR_BODY_MS)
       return await readErrorStatus(head, expected)
     }
-    const { isInBytes } = expected.answers
+    const { isInBytes, bytesAs } = expected.answers
     if (isInBytes) {
       if (!isInBytes(head.header('content-type')?.toLowerCase() ?? '')) return await receiveObject(head, expected)
       return await receiveEvents(new AnswerWithBody(head, ofItsLength(head)), expected, call)
@@ -44,7 +44,7 @@ export async function receive(
       return await receiveEvents(head, expected, call)
     }
     if (isEventStream(head)) return await receiveUnasked(head, expected)
-    return await receiveObject(head, expected)
+    return await receiveObject(bytesAs === undefined ? head : new AnswerWithBody(head, ofItsLength(head)), expected)
   } catch (thrown) {
     call.cancel(thrown)
     return { kind: 'failure', failure: failureOfError(thrown) }

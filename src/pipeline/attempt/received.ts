@@ -22,8 +22,8 @@ export function objectIn(
 ): WholeResponse | FailedResponse | undefined {
   const { answers } = expected
   const type = head.header('content-type') ?? ''
-  const isImage = answers.bytesAs !== undefined && type.startsWith('image/')
-  const text = isImage ? JSON.stringify({ [answers.bytesAs ?? '']: toBase64(bytes), type }) : decodeUtf8Lenient(bytes)
+  const isMedia = answers.bytesAs !== undefined && !/json|html|text|xml|^$/i.test(type)
+  const text = isMedia ? JSON.stringify({ [answers.bytesAs ?? '']: toBase64(bytes), type }) : decodeUtf8Lenient(bytes)
   const json = answers.skim?.(text) ?? textIn(text, head, answers) ?? objectOf(tryParseJson(text), answers)
   if (!json) return undefined
   const error = answers.errorIn(json)

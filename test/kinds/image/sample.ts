@@ -3,7 +3,11 @@ import { dataUrl, png } from './pictures.ts'
 
 /** One image. */
 export const image: KindSample = {
-  bodies: { generate: { prompt: 'a walk' }, edit: { prompt: 'a walk', image: dataUrl(png) } },
+  bodies: {
+    generate: { prompt: 'a walk' },
+    edit: { prompt: 'a walk', image: dataUrl(png) },
+    'ai-sdk': { prompt: 'a walk', n: 1 },
+  },
   path: '/images/',
   answer: { created: 1, data: [{ b64_json: png }], usage: { input_tokens: 3, output_tokens: 9, total_tokens: 12 } },
 }

@@ -3,7 +3,7 @@ import type { KindSample } from '../samples.ts'
 
 /** A short text, and something that is called its sound. */
 export const speech: KindSample = {
-  bodies: { openai: { input: 'Hi', voice: 'alloy' } },
+  bodies: { openai: { input: 'Hi', voice: 'alloy' }, 'ai-sdk': { text: 'Hi', voice: 'alloy' } },
   path: '/audio/speech',
   answer: new Response(encodeUtf8('sound'), { headers: { 'content-type': 'audio/mpeg' } }),
 }

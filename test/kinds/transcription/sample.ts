@@ -11,7 +11,11 @@ export const wav = concatBytes([
 const body = { input_audio: { data: toBase64(wav), format: 'wav' } }
 const answer = { text: 'Hi', usage: { type: 'tokens', input_tokens: 1, output_tokens: 1, total_tokens: 2 } }
 
-export const transcription: KindSample = { bodies: { openai: body }, path: '/audio/transcriptions', answer }
+export const transcription: KindSample = {
+  bodies: { openai: body, 'ai-sdk': { audio: toBase64(wav), mediaType: 'audio/wav' } },
+  path: '/audio/transcriptions',
+  answer,
+}
 export const translation: KindSample = { bodies: { 'openai-translation': body }, path: '/audio/translations', answer }
 
 /** A document of one page. */

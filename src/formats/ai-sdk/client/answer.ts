@@ -15,6 +15,7 @@ import type {
   WireWarning,
   WireWholePart,
 } from '../wire.ts'
+import { wireFacts, wireWarnings } from './facts.ts'
 import { wireState } from './metadata.ts'
 import { type AiSdkClient, clientOf } from './request.ts'
 
@@ -204,10 +205,7 @@ export function wireUsage(usage: TokenUsage | undefined): WireUsage {
 
 /** What the translation of the request has lost, which the AI SDK shows in its own way. */
 export const requestWarnings = ({ requestWarnings }: WriteContext): WireWarning[] =>
-  (requestWarnings?.() ?? []).map((loss) => {
-    const [change = '', ...path] = loss.split(':')
-    return { type: 'unsupported', feature: path.join(':'), details: `The target does not take it: ${change}.` }
-  })
+  wireWarnings(requestWarnings?.() ?? [])
 
 export const responseOf = (id: string | undefined, { newId, now, model }: WriteContext) => ({
   id: id ?? `sbx_${newId()}`,
@@ -216,8 +214,10 @@ export const responseOf = (id: string | undefined, { newId, now, model }: WriteC
 })
 
 /** Who has answered, after which attempts, at which cost, and what was lost of the answer. */
-export function answerMetadata(usage: TokenUsage | undefined, context: WriteContext): WireMetadata {
-  const warnings = [...(context.requestWarnings?.() ?? []), ...context.responseWarnings.list()]
-  const facts = { ...context.describe?.(usage), ...(warnings.length > 0 && { warnings }) }
-  return Object.keys(facts).length > 0 ? { providerMetadata: { signalbox: facts } } : {}
-}
+export const answerMetadata = (usage: TokenUsage | undefined, context: WriteContext): WireMetadata =>
+  wireFacts({
+    losses: context.requestWarnings?.() ?? [],
+    lost: context.responseWarnings.list(),
+    usage,
+    describe: context.describe,
+  })

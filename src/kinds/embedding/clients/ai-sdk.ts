@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { factsOf } from '../../ai-sdk.ts'
 import type { ClientForm } from '../../forms.ts'
 import { type Embed, type Embedded, taskMeant } from '../embedding.ts'
 import { asFloats } from '../vectors.ts'
@@ -27,10 +28,10 @@ export const aiSdk: ClientForm<Embed, Embedded> = {
     if (typeof user === 'string') asked.user = user
     return asked
   },
-  write: ({ vectors, usage }) => ({
+  write: ({ vectors, usage }, terms) => ({
     embeddings: vectors.map(asFloats),
+    ...factsOf(terms, usage),
     ...(usage && { usage: { tokens: usage.inputTokens } }),
-    warnings: [],
   }),
 }
 

@@ -11,9 +11,9 @@ export const mistral = speechForm({
   otherwise: 'mp3',
   voice: '',
   takes: [],
-  request: ({ input }, { voice, format, target }) => ({
+  request: ({ input, isWhole }, { voice, format, target }) => ({
     path: '/audio/speech',
-    body: { model: target.model, input, ...(voice && { voice_id: voice }), response_format: format, stream: true },
+    body: { model: target.model, input, ...(voice && { voice_id: voice }), response_format: format, stream: !isWhole },
   }),
   event(json) {
     const error = embeddedError(json.error)

@@ -27,7 +27,7 @@ export const elevenlabs: HearingForm = {
           language_code: asked.language,
           temperature: asked.temperature,
           tag_audio_events: false,
-          timestamps_granularity: needsTimes(asked) ? 'word' : 'none',
+          timestamps_granularity: needsTimes(asked) || asked.takesTimes ? 'word' : 'none',
           diarize: needsSpeakers(asked) ? true : undefined,
           keyterms: keywordsOf(asked, warnings),
         },

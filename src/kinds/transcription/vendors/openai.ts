@@ -33,6 +33,10 @@ const passing = (
   stream: ({ isStream }) => (isStream ? { of: 'events', read: ({ data }) => saidIn(tryParseJson(data)) } : undefined),
 })
 
+/** May the answer have times, at a model that tells them? The others refuse to. */
+const isTimedAnyway = ({ takesTimes, format }: Hearing, model: string) =>
+  takesTimes === true && format === 'json' && /whisper/i.test(model)
+
 const form = (
   own: Pick<HearingForm, 'name' | 'providers'>,
   { formats, streams }: { formats: readonly string[]; streams: boolean },
@@ -58,7 +62,10 @@ const form = (
             prompt: asked.prompt,
             'keywords[]': asked.keywords,
             temperature: asked.temperature,
-            response_format: formats.includes(asked.format) && !asked.isStream ? asked.format : 'verbose_json',
+            response_format:
+              formats.includes(asked.format) && !asked.isStream && !isTimedAnyway(asked, target.model)
+                ? asked.format
+                : 'verbose_json',
             'timestamp_granularities[]': asked.granularities,
           },
           asked.file,

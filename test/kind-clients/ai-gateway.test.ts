@@ -1,0 +1,91 @@
+import * as ai7 from 'ai'
+import type { Gateway } from '../../src/gateway.ts'
+import { bytesOf, png } from '../kinds/image/pictures.ts'
+import { imageVendors, openImages } from '../kinds/image/vendors.ts'
+import { samples, soundVendors, vendorCatalog } from '../kinds/speech/vendors.ts'
+import { wav } from '../kinds/transcription/sample.ts'
+import { hearingCatalog, hearingVendors, TEXT } from '../kinds/transcription/vendors.ts'
+import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
+import { fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { serve } from './support.ts'
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+const test = suite("the AI SDK's own gateway client over HTTP")
+
+const generations = [
+  { ai: ai7, path: '/v4/ai', generateSpeech: ai7.generateSpeech, transcribe: ai7.transcribe },
+  {
+    ai: ai6,
+    path: '/v3/ai',
+    generateSpeech: ai6.experimental_generateSpeech,
+    transcribe: ai6.experimental_transcribe,
+  },
+] as const
+
+async function openSounds(vendors: typeof soundVendors | typeof hearingVendors) {
+  const up = fakeUpstream((call) => vendors[call.provider]?.answer(call) ?? json({ error: { message: 'none' } }, 404))
+  const catalog = vendors === soundVendors ? vendorCatalog : hearingCatalog
+  return openWorld({ fetch: up, catalog, connections: Object.keys(vendors) })
+}
+
+/** Calls with the models of a gateway that listens. */
+async function over<T>(
+  { gateway }: { gateway: Gateway },
+  { ai, path }: (typeof generations)[number],
+  call: (models: ReturnType<typeof ai7.createGateway>) => Promise<T>,
+): Promise<T> {
+  const { origin, close } = await serve(gateway)
+  try {
+    return await call(ai.createGateway({ baseURL: origin + path, apiKey: 'x' }))
+  } finally {
+    await close()
+  }
+}
+
+for (const generation of generations) {
+  const { ai, path, generateSpeech, transcribe } = generation
+
+  for (const name of ['openai', 'google'] as const) {
+    test(`images are made and changed at ${name} through ${path}`, async () => {
+      const shown = await over(await openImages(), generation, async (models) => {
+        const model = models.image(imageVendors[name].model)
+        const one = await ai.generateImage({ model, prompt: 'a walk', size: '1024x1024', n: 2, maxRetries: 0 })
+        const prompt = { text: 'make it rain', images: [bytesOf(png)] }
+        const two = await ai.generateImage({ model, prompt, maxRetries: 0 })
+        return [...one.images, ...two.images].map(({ base64 }) => base64)
+      })
+      assert.equal(shown, [png, png, png])
+    })
+
+    test(`${name} speaks and hears through ${path}`, async () => {
+      const sound = await over(await openSounds(soundVendors), generation, async (models) => {
+        const model = models.speech(`${name}/voice-model`)
+        return (await generateSpeech({ model, text: 'Hello', outputFormat: 'wav', maxRetries: 0 })).audio
+      })
+      assert.equal([...sound.uint8Array.subarray(44)], [...samples.pcm])
+      const { text } = await over(await openSounds(hearingVendors), generation, (models) =>
+        transcribe({ model: models.transcription(`${name}/m`), audio: wav, maxRetries: 0 }),
+      )
+      assert.is(text, TEXT)
+    })
+  }
+
+  test(`a client that leaves ends the call to the provider through ${path}`, async () => {
+    const leave = new AbortController()
+    const up = fakeUpstream(() => {
+      queueMicrotask(() => leave.abort(new Error('left')))
+      return never()
+    })
+    const world = await openWorld({ fetch: up, connections: ['one'] })
+    const asked = { prompt: 'a walk', abortSignal: leave.signal, maxRetries: 0 }
+    await over(world, generation, async (models) => {
+      const thrown = await ai.generateImage({ ...asked, model: models.image('one/i') }).catch((error: unknown) => error)
+      assert.ok(thrown instanceof Error)
+      for (let times = 0; up.open > 0 && times < 100; times++) await new Promise((resolve) => setTimeout(resolve, 5))
+      assert.equal([up.calls.length, up.open], [1, 0])
+    })
+  })
+}

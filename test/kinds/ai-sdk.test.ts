@@ -1,0 +1,303 @@
+import * as ai7 from 'ai'
+import { wavHeader } from '../../src/kinds/sound/wav.ts'
+import { concatBytes } from '../../src/lib/bytes.ts'
+import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
+import { fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { bytesOf, jpeg, png } from './image/pictures.ts'
+import { fieldsOf, imageVendors, openImages, type VendorName } from './image/vendors.ts'
+import { answerAt } from './samples.ts'
+import { samples, soundVendors, vendorCatalog } from './speech/vendors.ts'
+import { wav } from './transcription/sample.ts'
+import { hearingCatalog, hearingVendors, TEXT } from './transcription/vendors.ts'
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+/** Either generation of the AI SDK, by the names of 7. */
+const generations = {
+  7: ai7,
+  6: { ...ai6, generateSpeech: ai6.experimental_generateSpeech, transcribe: ai6.experimental_transcribe },
+} as const
+
+const made: Partial<Record<VendorName, string>> = { openai: png, google: png, vertex: png, xai: jpeg, together: jpeg }
+
+for (const [generation, ai] of Object.entries(generations)) {
+  const test = suite(`images, speech and transcription by the AI SDK ${generation}`)
+  const path = generation === '7' ? '/v4/ai' : '/v3/ai'
+  const modelsOf = (fetch: typeof globalThis.fetch, apiKey = 'x') =>
+    ai.createGateway({ baseURL: `http://gateway${path}`, apiKey, fetch })
+
+  async function images(options: Parameters<typeof openImages>[0] = {}) {
+    const world = await openImages(options)
+    return { ...world, models: modelsOf(world.gateway.fetch) }
+  }
+
+  async function sounds(vendors: typeof soundVendors | typeof hearingVendors, limits = {}) {
+    const up = fakeUpstream((call) => vendors[call.provider]?.answer(call) ?? json({ error: { message: 'none' } }, 404))
+    const catalog = vendors === soundVendors ? vendorCatalog : hearingCatalog
+    const world = await openWorld({ fetch: up, catalog, limits, connections: Object.keys(vendors) })
+    return { ...world, up, models: modelsOf(world.gateway.fetch) }
+  }
+
+  for (const name of Object.keys(made) as VendorName[]) {
+    const { model, makes, edits, ...vendor } = imageVendors[name]
+
+    test(`${name} makes images, by its own words for the size`, async () => {
+      const { models, up } = await images()
+      const asked = { model: models.image(model), prompt: 'a walk', n: 2, maxRetries: 0 }
+      const {
+        images: shown,
+        usage,
+        warnings,
+        providerMetadata,
+      } = await ai.generateImage({ ...asked, aspectRatio: '3:2' })
+      assert.equal(
+        shown.map(({ base64 }) => base64),
+        [made[name], made[name]],
+      )
+      const told = Object(providerMetadata.signalbox)
+      assert.equal([told.images.length, warnings], [2, []])
+      if (name === 'openai') assert.equal(usage, { inputTokens: 10, outputTokens: 1_000, totalTokens: 1_010 })
+      assert.is(up.calls.filter(({ url }) => url.href === makes).length, 'most' in vendor ? 2 : 1)
+    })
+
+    test(`${name} changes a picture, and loses by name what it does not take`, async () => {
+      const { models, up } = await images()
+      const { images: shown, warnings } = await ai.generateImage({
+        model: models.image(model),
+        prompt: { text: 'make it rain', images: [bytesOf(png)] },
+        providerOptions: { openai: { negativePrompt: 'rain' }, gateway: { order: ['x'] } },
+        maxRetries: 0,
+      })
+      assert.is(shown[0]?.base64, made[name])
+      assert.is(up.calls.filter(({ url }) => url.href === edits).length, 1)
+      const lost = warnings.map((one) => ('feature' in one ? one.feature : one.type))
+      assert.ok(lost.includes('providerOptions.gateway.order'), String(lost))
+      if (name !== 'together') assert.ok(lost.includes('providerOptions.openai.negativePrompt'), String(lost))
+    })
+  }
+
+  test('options of providers of the AI SDK stand for members of other forms', async () => {
+    const { models, up } = await images()
+    const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', maxRetries: 0 }
+    await ai.generateImage({ ...asked, size: '1536x1024', providerOptions: { openai: { outputFormat: 'webp' } } })
+    const sent = fieldsOf(up.calls.at(-1))
+    assert.equal([sent.size, sent.output_format, sent.stream], ['1536x1024', 'webp', undefined])
+    const google = { model: models.image(imageVendors.google.model), prompt: 'a walk', maxRetries: 0 }
+    await ai.generateImage({ ...google, providerOptions: { google: { imageConfig: { imageSize: '2K' } } } })
+    assert.match(up.calls.at(-1)?.body ?? '', '"imageSize":"2K"')
+  })
+
+  test('a mask is refused where it would change the whole picture, and so is one without a picture', async () => {
+    const { models, up, post } = await images()
+    const thrown = await ai
+      .generateImage({
+        model: models.image(imageVendors.google.model),
+        prompt: { text: 'rain', images: [bytesOf(png)], mask: bytesOf(png) },
+        maxRetries: 0,
+      })
+      .catch((error: unknown) => error)
+    assert.match(String(thrown), /mask/)
+    const mask = { type: 'file', mediaType: 'image/png', data: png }
+    const headers = { 'ai-model-id': imageVendors.openai.model }
+    const response = await post(`${path}/image-model`, { prompt: 'rain', n: 1, mask }, { headers })
+    assert.equal([response.status, up.calls.length], [400, 0])
+  })
+
+  test('more images than one call makes are a 400 that says how to get them', async () => {
+    const { models, up } = await images()
+    const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 25, maxRetries: 0 }
+    const thrown = await ai.generateImage(asked).catch((error: unknown) => error)
+    assert.match(String(thrown), /"n": must be a whole number from 1 to 10.*maxImagesPerCall/)
+    assert.equal([Object(thrown).name, Object(thrown).statusCode], ['GatewayInvalidRequestError', 400])
+    assert.is(up.calls.length, 0)
+    const { images: shown } = await ai.generateImage({ ...asked, maxImagesPerCall: 10 })
+    assert.equal([shown.length, up.calls.length], [25, 3])
+  })
+
+  test('an image that cannot be fetched is not ordered again', async () => {
+    const { models, up } = await images({
+      answer: ({ url }) =>
+        url.pathname.includes('images') ? json({ data: [{ url: 'https://10.0.0.1/a.png' }] }) : undefined,
+    })
+    const asked = { model: models.image(imageVendors.together.model), prompt: 'a walk' }
+    const thrown = await ai.generateImage(asked).catch((error: unknown) => error)
+    assert.ok(ai.NoImageGeneratedError.isInstance(thrown), String(thrown))
+    assert.is(up.calls.length, 1)
+  })
+
+  for (const name of Object.keys(soundVendors)) {
+    const model = `${name}/voice-model`
+
+    test(`${name} speaks`, async () => {
+      const { models, told } = await sounds(soundVendors)
+      for (const outputFormat of [undefined, 'wav', 'mp3']) {
+        const asked = { model: models.speech(model), text: 'Hello', voice: 'alloy', maxRetries: 0 }
+        const { audio, providerMetadata } = await ai.generateSpeech({ ...asked, ...(outputFormat && { outputFormat }) })
+        const wanted = soundVendors[name]?.formats[outputFormat ?? 'mp3']
+        const sound = wanted?.bytes === samples.wav ? samples.wav.subarray(44) : wanted?.bytes
+        const heard = wanted?.bytes === samples.wav ? audio.uint8Array.subarray(44) : audio.uint8Array
+        assert.equal([...heard], [...(sound ?? [])], `${outputFormat} ${wanted?.type}`)
+        assert.is(Object(providerMetadata.signalbox).target, model)
+      }
+      assert.equal(told.errors, [])
+    })
+  }
+
+  test('speech loses by name what the vendor does not take', async () => {
+    const { models } = await sounds(soundVendors)
+    const { warnings } = await ai.generateSpeech({
+      model: models.speech('deepgram/voice-model'),
+      text: 'Hello',
+      instructions: 'slowly',
+      outputFormat: 'mp3',
+      providerOptions: { elevenlabs: { voiceSettings: { stability: 1 } } },
+    })
+    const lost = warnings.map((one) => ('feature' in one ? one.feature : one.type))
+    assert.equal(lost.sort(), ['instructions', 'providerOptions.elevenlabs.voiceSettings'])
+  })
+
+  test('speech that is cut, or is none, is the next vendor’s', async () => {
+    const cut = () =>
+      new Response(samples.mp3.slice(0, 100), { headers: { 'content-type': 'audio/mpeg', 'content-length': '417' } })
+    for (const failing of [cut, () => json({ error: { message: 'busy' } }), () => new Response('')]) {
+      const up = fakeUpstream((call) =>
+        call.provider === 'own' ? failing() : (soundVendors.groq?.answer(call) ?? failing()),
+      )
+      const combos = { talk: { models: ['own/m', 'groq/m'], kind: 'tts' as const } }
+      const { gateway, told } = await openWorld({
+        fetch: up,
+        catalog: vendorCatalog,
+        connections: ['own', 'groq'],
+        combos,
+      })
+      const models = modelsOf(gateway.fetch)
+      const { audio, providerMetadata } = await ai.generateSpeech({
+        model: models.speech('talk'),
+        text: 'Hi',
+        maxRetries: 0,
+      })
+      assert.equal([...audio.uint8Array], [...samples.mp3])
+      assert.is(Object(providerMetadata.signalbox).attempts.length, 2)
+      assert.equal(told.errors, [])
+    }
+  })
+
+  for (const name of Object.keys(hearingVendors)) {
+    const model = name === 'openai' || name === 'groq' ? `${name}/whisper-1` : `${name}/m`
+
+    test(`${name} writes down what is said, with times where it tells them`, async () => {
+      const { models, told } = await sounds(hearingVendors)
+      const transcript = await ai.transcribe({ model: models.transcription(model), audio: wav, maxRetries: 0 })
+      const { text, segments, language, durationInSeconds, warnings } = transcript
+      assert.equal([text, warnings, durationInSeconds], [TEXT, [], 0.2])
+      if (['openai', 'groq', 'deepgram', 'elevenlabs'].includes(name)) {
+        assert.equal(segments, [
+          { text: 'Hello there.', startSecond: 0, endSecond: 0.1 },
+          { text: 'And bye.', startSecond: 0.12, endSecond: 0.2 },
+        ])
+        assert.is(language, 'en')
+      } else assert.equal(segments, [])
+      assert.equal(told.errors, [])
+    })
+
+    test(`${name} tells times where they are wanted`, async () => {
+      const { models } = await sounds(hearingVendors)
+      const { segments } = await ai.transcribe({
+        model: models.transcription(model),
+        audio: wav,
+        maxRetries: 0,
+        providerOptions: { openai: { timestampGranularities: ['segment'] } },
+      })
+      assert.equal(
+        segments.map((one) => one.text),
+        ['Hello there.', 'And bye.'],
+      )
+    })
+  }
+
+  test('a model without times gets no word of them', async () => {
+    const { models, up } = await sounds(hearingVendors)
+    const { segments } = await ai.transcribe({ model: models.transcription('openai/gpt-transcribe'), audio: wav })
+    assert.equal(segments, [])
+    assert.not.match(new TextDecoder().decode(up.calls[0]?.init.body as Uint8Array), /verbose_json/)
+  })
+
+  test('the limit for files holds for their bytes, and not for their base64', async () => {
+    const fits = await sounds(hearingVendors, { maxAudioBytes: wav.length })
+    const asked = { audio: wav, maxRetries: 0 }
+    await ai.transcribe({ ...asked, model: fits.models.transcription('openai/m') })
+    const over = await sounds(hearingVendors, { maxAudioBytes: wav.length - 3 })
+    const thrown = await ai
+      .transcribe({ ...asked, model: over.models.transcription('openai/m') })
+      .catch((error) => error)
+    assert.equal([Object(thrown).statusCode, over.up.calls.length], [413, 0])
+    assert.match(String(thrown), /limits\.maxAudioBytes/)
+    const small = await images({ limits: { maxImageBytes: 60 } })
+    const picture = { text: 'rain', images: [bytesOf(png)] }
+    const refused = await ai
+      .generateImage({ model: small.models.image(imageVendors.openai.model), prompt: picture, maxRetries: 0 })
+      .catch((error) => error)
+    assert.equal([Object(refused).statusCode, small.up.calls.length], [413, 0])
+  })
+
+  test('errors have the types that the client knows', async () => {
+    const { models } = await sounds(hearingVendors)
+    const nobody = await ai
+      .transcribe({ model: models.transcription('nobody/m'), audio: wav, maxRetries: 0 })
+      .catch((error: unknown) => error)
+    assert.equal([Object(nobody).name, Object(nobody).modelId], ['GatewayModelNotFoundError', 'nobody/m'])
+    const bad = await ai
+      .generateSpeech({ model: models.speech('openai/m'), text: ' ', maxRetries: 0 })
+      .catch((error: unknown) => error)
+    assert.equal([Object(bad).name, Object(bad).statusCode], ['GatewayInvalidRequestError', 400])
+  })
+
+  test('an abort rejects with its reason and ends the call to the provider', async () => {
+    const calls = {
+      image: (models: ReturnType<typeof modelsOf>, abortSignal: AbortSignal) =>
+        ai.generateImage({ model: models.image('one/i'), prompt: 'a walk', abortSignal, maxRetries: 0 }),
+      speech: (models: ReturnType<typeof modelsOf>, abortSignal: AbortSignal) =>
+        ai.generateSpeech({ model: models.speech('one/s'), text: 'Hi', abortSignal, maxRetries: 0 }),
+      transcription: (models: ReturnType<typeof modelsOf>, abortSignal: AbortSignal) =>
+        ai.transcribe({ model: models.transcription('one/t'), audio: wav, abortSignal, maxRetries: 0 }),
+    }
+    for (const [what, call] of Object.entries(calls)) {
+      const leave = new AbortController()
+      const up = fakeUpstream(() => {
+        queueMicrotask(() => leave.abort(new Error('left')))
+        return never()
+      })
+      const { gateway } = await openWorld({ fetch: up, connections: ['one'] })
+      const thrown = await call(modelsOf(gateway.fetch), leave.signal).catch((error: unknown) => error)
+      assert.equal([/left|abort/i.test(String(thrown)), up.calls.length, up.open], [true, 1, 0], `${what}: ${thrown}`)
+    }
+  })
+
+  test('a budget holds by images, characters and seconds', async () => {
+    const prices = { i: { image: 0.006 }, s: { character: 0.001 }, t: { second: 0.03 } }
+    for (const [times, status] of [
+      [1, undefined],
+      [2, 402],
+    ] as const) {
+      const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}))
+      const { gateway, api } = await openWorld({ fetch: up, connections: [{ provider: 'one', prices }] })
+      const audio = concatBytes([wavHeader(24_000, 9_600 * times), new Uint8Array(9_600 * times)]) // of 0.2 s each
+      const calls = [
+        (models: ReturnType<typeof modelsOf>) =>
+          ai.generateImage({ model: models.image('one/i'), prompt: 'a walk', n: times, maxRetries: 0 }),
+        (models: ReturnType<typeof modelsOf>) =>
+          ai.generateSpeech({ model: models.speech('one/s'), text: 'x'.repeat(9 * times), maxRetries: 0 }),
+        (models: ReturnType<typeof modelsOf>) =>
+          ai.transcribe({ model: models.transcription('one/t'), audio, maxRetries: 0 }),
+      ]
+      for (const call of calls) {
+        const { key } = await api.keys.create({ name: 'alice', limits: { usd: { total: 0.01 } } })
+        const done = await call(modelsOf(gateway.fetch, key)).catch((error: unknown) => error)
+        assert.is(Object(done).statusCode, status, String(done))
+      }
+      assert.is(up.calls.length, status ? 0 : 3)
+    }
+  })
+}
