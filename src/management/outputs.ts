@@ -126,6 +126,7 @@ const modelList = v.object({ models: v.array(v.object({ id: text })) })
 const price = v.object(
   allOptional({
     ...{ input: number, output: number, cacheRead: number, cacheWrite: number },
+    ...{ audioInput: number, audioOutput: number, imageInput: number, imageOutput: number },
     ...{ search: number, page: number, credit: number, image: number, second: number, character: number },
   }),
 )

@@ -37,6 +37,10 @@ const REQUEST_COLUMNS = [
   'skipped',
   'warnings',
   'metadata',
+  'tokens.inputImage',
+  'tokens.outputImage',
+  'tokens.inputAudio',
+  'tokens.outputAudio',
 ] as const
 
 /** What may stand before the sums in the columns of rows: as many of these as any row has. */
@@ -71,6 +75,10 @@ const SUM_COLUMNS = [
   'durationMs.p50',
   'durationMs.p95',
   'durationMs.p99',
+  'tokens.inputImage',
+  'tokens.outputImage',
+  'tokens.inputAudio',
+  'tokens.outputAudio',
 ] as const
 
 /** The columns for a list of rows or requests. */

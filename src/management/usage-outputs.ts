@@ -9,7 +9,11 @@ const number = v.number()
 const whole = v.pipe(number, v.integer())
 const time = v.pipe(text, v.isoTimestamp())
 
-const tokens = v.object({ input: whole, output: whole, cacheRead: whole, cacheWrite: whole, reasoning: whole })
+const someTokens = v.exactOptional(whole)
+const tokens = v.object({
+  ...{ input: whole, output: whole, cacheRead: whole, cacheWrite: whole, reasoning: whole },
+  ...{ inputImage: someTokens, outputImage: someTokens, inputAudio: someTokens, outputAudio: someTokens },
+})
 const count = v.exactOptional(number)
 const units = v.object({ search: count, page: count, credit: count, image: count, second: count, character: count })
 const target = v.object({ provider: text, model: text, connectionId: text })

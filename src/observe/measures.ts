@@ -25,7 +25,7 @@ export const labels = {
   'gen_ai.provider.name':
     "The provider by the conventions' name, such as `gcp.gemini`; its own id where they have none.",
   'gen_ai.request.model': "The provider's model, if the gateway knows it; otherwise `_OTHER`.",
-  'gen_ai.token.modality': 'Always `unknown`: providers do not divide what they bill.',
+  'gen_ai.token.modality': '`image`, `audio` and `text` where the provider tells them apart, otherwise `unknown`.',
   'error.type':
     "The provider's status of a failed attempt, or `timeout`, `network` and others where it gave none; absent on success.",
   'http.request.method': 'The method.',

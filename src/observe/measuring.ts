@@ -238,8 +238,12 @@ class MeasuredAttempt implements AttemptFollower {
     if (this.#attempt.isHedge) known.all.of(measures.hedges, 'signalbox.won', String(outcome === 'answered')).add(1)
     if (costUsd !== undefined) target.of(measures.cost, 'signalbox.cost.source', costSource).add(costUsd)
     // A failed attempt adds 0, so that its series exists.
-    tokens(target, measures.inputTokens, usage?.inputTokens ?? 0)
-    tokens(target, measures.outputTokens, usage?.outputTokens ?? 0)
+    tokensByMedia(target, measures.inputTokens, [usage?.inputTokens, usage?.inputImageTokens, usage?.inputAudioTokens])
+    tokensByMedia(target, measures.outputTokens, [
+      usage?.outputTokens,
+      usage?.outputImageTokens,
+      usage?.outputAudioTokens,
+    ])
     if (!usage) return
     const { cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage
     if (cacheReadTokens) tokens(target, measures.cacheReadTokens, cacheReadTokens)
@@ -250,8 +254,21 @@ class MeasuredAttempt implements AttemptFollower {
   }
 }
 
-const tokens = (target: SeriesGroup, measure: Metric, count: number): void =>
-  target.of(measure, 'gen_ai.token.modality', 'unknown').add(count)
+const tokens = (target: SeriesGroup, measure: Metric, count: number, modality = 'unknown'): void =>
+  target.of(measure, 'gen_ai.token.modality', modality).add(count)
+
+/** Where a provider tells the tokens of images or sound apart, all others are text. */
+function tokensByMedia(
+  target: SeriesGroup,
+  measure: Metric,
+  [all = 0, image = 0, audio = 0]: ReadonlyArray<number | undefined>,
+): void {
+  if (image > 0) tokens(target, measure, image, 'image')
+  if (audio > 0) tokens(target, measure, audio, 'audio')
+  const rest = Math.max(0, all - image - audio)
+  if (image + audio === 0) tokens(target, measure, rest)
+  else if (rest > 0) tokens(target, measure, rest, 'text')
+}
 
 /** The conventions have one name for conversations, one for embeddings, and one for all else. */
 function durationOf(kind: ObservedRequest['kind'], operation: string): Metric {

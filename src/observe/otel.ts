@@ -201,6 +201,10 @@ class TracedAttempt implements AttemptFollower {
         ...(usage?.cacheReadTokens && { 'gen_ai.usage.cache_read.input_tokens': usage.cacheReadTokens }),
         ...(usage?.cacheWriteTokens && { 'gen_ai.usage.cache_write.input_tokens': usage.cacheWriteTokens }),
         ...(usage?.reasoningTokens && { 'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens }),
+        ...(usage?.inputImageTokens && { 'gen_ai.usage.image.input_tokens': usage.inputImageTokens }),
+        ...(usage?.outputImageTokens && { 'gen_ai.usage.image.output_tokens': usage.outputImageTokens }),
+        ...(usage?.inputAudioTokens && { 'gen_ai.usage.audio.input_tokens': usage.inputAudioTokens }),
+        ...(usage?.outputAudioTokens && { 'gen_ai.usage.audio.output_tokens': usage.outputAudioTokens }),
         ...(costUsd !== undefined && {
           'gen_ai.usage.cost.amount': costUsd,
           'gen_ai.usage.cost.currency': 'USD',

@@ -3,7 +3,7 @@ import type { Endpoint } from '../formats/format.ts'
 import { nanoOf, usdOf } from '../lib/usd.ts'
 import type { RouteTarget } from '../routing/group.ts'
 import type { PresentedKey } from '../store/keyring.ts'
-import { type KeptAttempt, type KeptRequest, type KeptSkip, spentBy } from '../usage/kept/record.ts'
+import { type KeptAttempt, type KeptRequest, type KeptSkip, MEDIA, spentBy } from '../usage/kept/record.ts'
 import type { AttemptRecord, RequestEnd, StepRecord } from './records.ts'
 
 /** Takes a request that is over, to keep it. */
@@ -115,6 +115,10 @@ export function keptAttempt(record: AttemptRecord, startedAt: number): KeptAttem
     cacheRead: cacheReadTokens,
     cacheWrite: cacheWriteTokens,
     reasoning: reasoningTokens,
+  }
+  for (const name of MEDIA) {
+    const count = usage[`${name}Tokens`]
+    if (count) attempt.tokens[name] = count
   }
   if (units) attempt.units = units
   if (costUsd !== undefined) attempt.costUsd = usdOf(nanoOf(costUsd))

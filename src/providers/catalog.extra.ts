@@ -11,8 +11,8 @@ export const extraModels: Readonly<Record<string, readonly CatalogModel[]>> = {
   // https://endoflife.date/openai-api-models, 2026-09-22. The price: https://github.com/pydantic/genai-prices,
   // 2026-08-21. The others are billed by the minute, the character or the image.
   openai: [
-    // Prices of text; pictures that are sent cost more: https://github.com/theopenco/llmgateway, 2026-09-08.
-    { id: 'gpt-image-2.5-sunburst', type: 'image', price: { input: 5, output: 30, cacheRead: 1.25 } },
+    // https://github.com/theopenco/llmgateway, 2026-09-08.
+    { id: 'gpt-image-2.5-sunburst', type: 'image', price: { input: 5, output: 30, cacheRead: 1.25, imageInput: 8 } },
     { id: 'gpt-image-2.5-flare', type: 'image' },
     { id: 'gpt-4o-mini-tts', type: 'tts', price: { input: 0.6, output: 12 } },
     { id: 'tts-1', type: 'tts' },

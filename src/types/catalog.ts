@@ -40,7 +40,18 @@ export interface CatalogModel {
 }
 
 /** In US dollars: of tokens by the million, of everything else each. What is absent is not known. */
-export type Price = Partial<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | PricedUnit, number>>
+export type Price = Partial<Record<PricedTokens | PricedUnit, number>>
+
+/** Tokens with a price. Those of sound and images cost what others do where they have none of their own. */
+export type PricedTokens =
+  | 'input'
+  | 'output'
+  | 'cacheRead'
+  | 'cacheWrite'
+  | 'audioInput'
+  | 'audioOutput'
+  | 'imageInput'
+  | 'imageOutput'
 
 /** What providers charge for besides tokens. */
 export type PricedUnit = 'search' | 'page' | 'credit' | 'image' | 'second' | 'character'

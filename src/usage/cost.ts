@@ -82,6 +82,8 @@ const optionalCounts = [
   'reasoningTokens',
   'inputImageTokens',
   'outputImageTokens',
+  'inputAudioTokens',
+  'outputAudioTokens',
 ] as const
 
 type Units = NonNullable<TokenUsage['units']>
@@ -102,12 +104,15 @@ export function costOf(price: Price | undefined, usage: TokenUsage): number | un
   if (!price) return undefined
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, cacheWrite1hTokens = 0, units } = usage
   const { input, output, cacheRead = input, cacheWrite = input } = price
+  const { audioInput = input, audioOutput = output, imageInput = input, imageOutput = output } = price
+  const { inputAudioTokens, outputAudioTokens, inputImageTokens, outputImageTokens } = usage
+  const plain = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)
   const ofTokens = sumOfCosts([
-    [Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens), input],
+    ...byMedia(plain, [inputAudioTokens, audioInput], [inputImageTokens, imageInput], input),
     [cacheReadTokens, cacheRead],
     [Math.max(0, cacheWriteTokens - cacheWrite1hTokens), cacheWrite],
     [cacheWrite1hTokens, hourOf(price)],
-    [outputTokens, output],
+    ...byMedia(outputTokens, [outputAudioTokens, audioOutput], [outputImageTokens, imageOutput], output),
   ])
   const ofUnits = costOfUnits(price, units)
   const hasTokens = inputTokens + outputTokens > 0
@@ -118,6 +123,24 @@ export function costOf(price: Price | undefined, usage: TokenUsage): number | un
     return hasTokens && ofTokens !== undefined ? ofTokens / 1_000_000 : ofUnits
   }
   return ofTokens === undefined || ofUnits === undefined ? undefined : ofTokens / 1_000_000 + ofUnits
+}
+
+type PricedCount = readonly [count: number | undefined, price: number | undefined]
+
+/** So many tokens: first those of sound, then those of images, the rest are text. Cached ones are not among them: they are taken for text. */
+function byMedia(
+  tokens: number,
+  [audio = 0, ofAudio]: PricedCount,
+  [image = 0, ofImages]: PricedCount,
+  ofText?: number,
+) {
+  const heard = Math.min(audio, tokens)
+  const seen = Math.min(image, tokens - heard)
+  return [
+    [heard, ofAudio],
+    [seen, ofImages],
+    [tokens - heard - seen, ofText],
+  ] as const
 }
 
 /**

@@ -56,6 +56,7 @@ export function worstCaseOf(
       outputTokens,
       units: bound.units?.(body, files),
       isEither: bound.isEither,
+      hasMedia: () => files.length > 0 || HAS_MEDIA.test(JSON.stringify(body)),
     }),
   }
 }
@@ -68,20 +69,31 @@ const mostOf = (model: CatalogModel | undefined): number =>
 interface Charged extends Pick<WorstCase, 'inputTokens' | 'outputTokens'> {
   units: TokenUsage['units']
   isEither: RequestBound['isEither']
+  /** May there be pictures or sound in the input? */
+  hasMedia(): boolean
 }
+
+const HAS_MEDIA = /image|audio|video|media|file/i
 
 const isKnown = (cost: number | undefined): cost is number => cost !== undefined
 
-function usdOf(price: Price | undefined, { inputTokens, outputTokens, units, isEither }: Charged): WorstCase['usd'] {
+function usdOf(
+  price: Price | undefined,
+  { inputTokens, outputTokens, units, isEither, hasMedia }: Charged,
+): WorstCase['usd'] {
   if (inputTokens === 0 && outputTokens === 0 && !units) return { fixed: 0, perOutputToken: 0 }
   if (!price) return undefined
-  const dearest = inputTokens > 0 ? dearestInput(price, { keepsForAnHour: true }) : 0
+  const { audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0 } = price
+  const ofMedia = Math.max(audioInput, imageInput)
+  const plain = inputTokens > 0 ? dearestInput(price, { keepsForAnHour: true }) : 0
+  const dearest = plain !== undefined && ofMedia > plain && hasMedia() ? ofMedia : plain
+  const output = price.output === undefined ? undefined : Math.max(price.output, audioOutput, imageOutput)
   const known = [costOfUnits(price, units), dearest && (inputTokens * dearest) / 1_000_000].filter(isKnown)
   if (known.length < (isEither ? 1 : 2)) return undefined
   const isByUnits = isEither && units !== undefined && costOfUnits(price, units) !== undefined
-  if (outputTokens > 0 && price.output === undefined && !isByUnits) return undefined
+  if (outputTokens > 0 && output === undefined && !isByUnits) return undefined
   return {
     fixed: known.reduce((sum, cost) => sum + cost, 0),
-    perOutputToken: outputTokens > 0 ? (price.output ?? 0) / 1_000_000 : 0,
+    perOutputToken: outputTokens > 0 ? (output ?? 0) / 1_000_000 : 0,
   }
 }

@@ -13,6 +13,7 @@ const catalog: Catalog = {
       { id: 'small', contextWindow: 4_096, price: { input: 2, output: 2 } },
       { id: 'free', price: { input: 0, output: 0 } },
       { id: 'half', price: { input: 1 } },
+      { id: 'hears', maxOutputTokens: 10, price: { input: 1, output: 2, audioInput: 32, audioOutput: 64 } },
     ],
   },
 }
@@ -100,4 +101,13 @@ test('is nothing for a count of tokens, even of a model without a price', () => 
     const { inputTokens, outputTokens, usd } = worst(format, path, { messages, input: 'Hi' }, 'unknown')
     assert.equal([inputTokens, outputTokens, usd], [0, 0, { fixed: 0, perOutputToken: 0 }])
   }
+})
+
+test('input costs what sound does where it may have some, and output what the dearest does', () => {
+  const perInput = (content: unknown) => {
+    const { usd, inputTokens } = chat({ messages: [{ role: 'user', content }] }, 'hears')
+    return [Math.round(((usd?.fixed ?? 0) / inputTokens) * 1e6), Math.round((usd?.perOutputToken ?? 0) * 1e6)]
+  }
+  assert.equal(perInput('Hi'), [2, 64]) // as if it were kept in a cache for an hour
+  assert.equal(perInput([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }]), [32, 64])
 })

@@ -12,7 +12,7 @@ interface SourceModel {
   output: readonly string[]
   contextWindow: number
   maxOutputTokens: number
-  cost: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number }
+  cost: Partial<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'audioInput' | 'audioOutput', number>>
 }
 
 interface SelectionOptions {
@@ -93,9 +93,16 @@ function priceOf({ id, cost }: SourceModel, kind: Kind, { free, priced, stored }
   if (priced && !priced.test(id)) return undefined
   if (kind === 'tts' || kind === 'stt') return undefined // such models are billed by the minute or the character
   if (!cost.input) return undefined
-  const { input, output, cacheRead, cacheWrite } = cost
+  const { input, output, cacheRead, cacheWrite, audioInput, audioOutput } = cost
   const writes = cacheWrite && !stored?.test(id)
-  return { input, ...(output && { output }), ...(cacheRead && { cacheRead }), ...(writes && { cacheWrite }) }
+  return {
+    input,
+    ...(output && { output }),
+    ...(cacheRead && { cacheRead }),
+    ...(writes && { cacheWrite }),
+    ...(audioInput && audioInput !== input && { audioInput }),
+    ...(audioOutput && audioOutput !== output && { audioOutput }),
+  }
 }
 
 function readModel(id: string, value: unknown, report: (what: string) => void): SourceModel[] {
@@ -137,6 +144,8 @@ function readModel(id: string, value: unknown, report: (what: string) => void): 
     ['output', 'output'],
     ['cacheRead', 'cache_read'],
     ['cacheWrite', 'cache_write'],
+    ['audioInput', 'input_audio'],
+    ['audioOutput', 'output_audio'],
   ] as const) {
     cost[name] = amount('cost', field)
   }

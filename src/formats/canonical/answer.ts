@@ -68,9 +68,11 @@ export interface TokenUsage {
   /** Those of `cacheWriteTokens` that are kept for an hour, where the provider tells them apart. */
   cacheWrite1hTokens?: number
   reasoningTokens?: number
-  /** Those of `inputTokens` and of `outputTokens` that are of images, where the provider tells them apart. */
+  /** Those of `inputTokens` and of `outputTokens` that are of images and of sound, where the provider tells them apart. */
   inputImageTokens?: number
   outputImageTokens?: number
+  inputAudioTokens?: number
+  outputAudioTokens?: number
   /** What the provider charges for besides tokens, such as searches. */
   units?: Readonly<Partial<Record<PricedUnit, number>>>
   /** Is it a guess of the gateway's, as the provider has reported less? */

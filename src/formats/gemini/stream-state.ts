@@ -2,6 +2,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { pathSegment } from '../../lib/urls.ts'
 import type { TokenUsage } from '../canonical/answer.ts'
+import { mediaTokens } from '../canonical/media-tokens.ts'
 import { tokenCount } from '../canonical/values.ts'
 import { embeddedError } from '../errors/embedded.ts'
 import { type EmbeddedError, newStreamProgress, type StreamState } from '../format.ts'
@@ -35,6 +36,7 @@ export function geminiUsage(usage: unknown): TokenUsage | undefined {
     outputTokens: outputTokens || Math.max(0, total - inputTokens),
     cacheReadTokens: tokenCount(usage.cachedContentTokenCount),
     reasoningTokens,
+    ...mediaTokens(usage.promptTokensDetails, usage.candidatesTokensDetails),
   }
 }
 

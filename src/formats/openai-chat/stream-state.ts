@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import type { TokenUsage } from '../canonical/answer.ts'
+import { mediaTokens } from '../canonical/media-tokens.ts'
 import { reportedCost } from '../canonical/reported-cost.ts'
 import { hasTokenCount, tokenCount } from '../canonical/values.ts'
 import { embeddedError } from '../errors/embedded.ts'
@@ -28,6 +29,7 @@ export function chatUsage(usage: unknown): TokenUsage | undefined {
     // Some vendors report tokens that were read as written, too; no token is both.
     cacheWriteTokens: Math.min(tokenCount(prompt.cache_write_tokens), inputTokens - cacheReadTokens),
     reasoningTokens,
+    ...mediaTokens(prompt, completion),
     ...cost,
   }
 }

@@ -3,6 +3,7 @@ import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { AnswerStarts, BEGUN_ANEW } from '../answer-starts.ts'
 import type { TokenUsage } from '../canonical/answer.ts'
+import { mediaTokens } from '../canonical/media-tokens.ts'
 import { reportedCost } from '../canonical/reported-cost.ts'
 import type { CompactionMode } from '../canonical/request.ts'
 import { hasTokenCount, tokenCount } from '../canonical/values.ts'
@@ -28,6 +29,7 @@ export function responseUsage(usage: unknown): TokenUsage | undefined {
     cacheReadTokens,
     cacheWriteTokens: Math.min(tokenCount(input.cache_write_tokens), inputTokens - cacheReadTokens), // as in openai-chat
     reasoningTokens: tokenCount(output.reasoning_tokens),
+    ...mediaTokens(input, output),
     ...cost,
   }
 }

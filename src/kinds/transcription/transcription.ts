@@ -1,4 +1,5 @@
 import { gatewayError } from '../../errors.ts'
+import { mediaTokens } from '../../formats/canonical/media-tokens.ts'
 import { tokenCount } from '../../formats/canonical/values.ts'
 import type { Warnings } from '../../formats/canonical/warnings.ts'
 import type { TokenUsage } from '../../formats/format.ts'
@@ -142,7 +143,10 @@ export function usageIn(usage: unknown): TokenUsage | undefined {
   const inputTokens = tokenCount(usage.input_tokens ?? usage.prompt_tokens)
   const outputTokens = tokenCount(usage.output_tokens ?? usage.completion_tokens)
   const cost = isNumber(usage.cost) ? { costUsd: usage.cost } : {}
-  if (inputTokens + outputTokens > 0) return { inputTokens, outputTokens, ...cost }
+  if (inputTokens + outputTokens > 0) {
+    const { input_token_details: details = usage.prompt_tokens_details } = usage
+    return { inputTokens, outputTokens, ...mediaTokens(details, undefined), ...cost }
+  }
   const seconds = secondsUsed(usage.seconds ?? usage.prompt_audio_seconds)
   return seconds && { ...seconds, ...cost }
 }

@@ -13,7 +13,16 @@ const units = membersOf<PricedUnit>({
   character: true,
 })
 
-const tokenPrices = { input: amount, output: amount, cacheRead: amount, cacheWrite: amount } as const
+const tokenPrices = {
+  input: amount,
+  output: amount,
+  cacheRead: amount,
+  cacheWrite: amount,
+  audioInput: amount,
+  audioOutput: amount,
+  imageInput: amount,
+  imageOutput: amount,
+} as const
 
 /** Prices in US dollars: of tokens by the million, of everything else each; there must be one. */
 export const prices = object(

@@ -2,10 +2,12 @@ import { isObject, tryParseJson } from '../../lib/json.ts'
 import { nanoOf, usdOf } from '../../lib/usd.ts'
 import type { ClientFormat, PricedUnit } from '../../types.ts'
 import {
+  addMedia,
   type KeptAttempt,
   type KeptEnd,
   type KeptRequest,
   type KeptSkip,
+  mediaCounts,
   NO_TOKENS,
   SOURCES,
   type Spent,
@@ -57,7 +59,9 @@ type SpentRow = [
   cacheRead: number,
   cacheWrite: number,
   reasoning: number,
-  units?: Record<string, number>,
+  /** `null`: none, but tokens of images and sound follow. */
+  units?: Record<string, number> | null,
+  media?: number[],
 ]
 type SkipRow = [skipped: number, entryOrProvider: number, model?: number, connectionId?: number]
 type RequestRow = [
@@ -166,7 +170,9 @@ function attemptRow(attempt: KeptAttempt, table: TextTable): AttemptRow {
   const nano = costUsd === undefined ? UNKNOWN : nanoOf(costUsd)
   const source = costSource ? SOURCES.indexOf(costSource) : UNKNOWN
   const spent: SpentRow = [nano, source, tokens ? 1 : 0, input, output, cacheRead, cacheWrite, reasoning]
-  if (units) spent.push(units)
+  const media = tokens && mediaCounts(tokens)
+  if (media) spent.push(units ?? null, media)
+  else if (units) spent.push(units)
   row.push(spent)
   return row
 }
@@ -221,9 +227,10 @@ function attemptOf(row: AttemptRow, texts: readonly string[]): KeptAttempt {
   return spent ? Object.assign(attempt, spentOf(spent)) : attempt
 }
 
-function spentOf([nano, source, hasTokens, input, output, cacheRead, cacheWrite, reasoning, units]: SpentRow): Spent {
+function spentOf(row: SpentRow): Spent {
+  const [nano, source, hasTokens, input, output, cacheRead, cacheWrite, reasoning, units, media] = row
   const spent: Spent = {}
-  if (hasTokens) spent.tokens = { input, output, cacheRead, cacheWrite, reasoning }
+  if (hasTokens) spent.tokens = addMedia({ input, output, cacheRead, cacheWrite, reasoning }, media)
   if (units) spent.units = units as Partial<Record<PricedUnit, number>> // as `attemptRow` wrote them
   if (nano !== UNKNOWN) spent.costUsd = usdOf(nano)
   const costSource = SOURCES[source]

@@ -9,6 +9,24 @@ export interface Tokens {
   cacheRead: number
   cacheWrite: number
   reasoning: number
+  /** Those of `input` and `output` that are of images and of sound, where providers tell them apart. */
+  inputImage?: number
+  outputImage?: number
+  inputAudio?: number
+  outputAudio?: number
+}
+
+/** The counts that may be missing, in the order in which they are written. */
+export const MEDIA = ['inputImage', 'outputImage', 'inputAudio', 'outputAudio'] as const
+
+/** These counts as they are written; `undefined` where there are none. */
+export const mediaCounts = (tokens: Readonly<Tokens>): number[] | undefined =>
+  MEDIA.some((name) => tokens[name]) ? MEDIA.map((name) => tokens[name] ?? 0) : undefined
+
+/** Adds counts as they are written to `sum`. */
+export function addMedia(sum: Tokens, counts: readonly number[] | undefined): Tokens {
+  for (const [at, name] of MEDIA.entries()) if (counts?.[at]) sum[name] = (sum[name] ?? 0) + counts[at]
+  return sum
 }
 
 /** What providers charge for besides tokens, by unit. */
@@ -127,7 +145,7 @@ export function addTokens(sum: Tokens, more: Readonly<Tokens> = NO_TOKENS): Toke
   sum.cacheRead += more.cacheRead
   sum.cacheWrite += more.cacheWrite
   sum.reasoning += more.reasoning
-  return sum
+  return addMedia(sum, mediaCounts(more))
 }
 
 /** Adds to `sum`, and returns it. */

@@ -3,10 +3,12 @@ import { nanoOf } from '../../lib/usd.ts'
 import { TextTable } from './codec.ts'
 import { Histogram } from './histogram.ts'
 import {
+  addMedia,
   addTokens,
   addUnits,
   type KeptRequest,
   type KeptTarget,
+  mediaCounts,
   NO_TOKENS,
   type Tokens,
   type UsedUnits,
@@ -156,6 +158,8 @@ type StoredRow = [
   /** Histograms, empty where nothing was measured. */
   durationMs?: string,
   firstByteMs?: string,
+  /** Tokens of images and sound; only where there are any. */
+  media?: number[],
 ]
 
 /** A value that holds totals. */
@@ -201,6 +205,8 @@ export class Totals {
     const place = (text: string) => table.placeOf(text || undefined)
     const rows = Array.from(this.#rows.values(), ({ of, sums }): StoredRow => {
       const { input, output, cacheRead, cacheWrite, reasoning } = sums.tokens
+      const media = mediaCounts(sums.tokens)
+      const more: [] | [number[]] = media ? [media] : []
       return [
         place(of.keyId),
         place(of.groupId),
@@ -222,6 +228,7 @@ export class Totals {
         sums.units,
         sums.durationMs?.text ?? '',
         sums.firstByteMs?.text ?? '',
+        ...more,
       ]
     })
     const { through, leftOut } = this
@@ -264,7 +271,7 @@ export function decodeTotals(text: string): Totals | undefined {
 function rowOf(row: StoredRow, texts: readonly string[]): TotalsRow {
   const [keyId, groupId, model, provider, targetModel, connectionId, user, requests, failed, refused, unpriced] = row
   const { 11: input, 12: output, 13: cacheRead, 14: cacheWrite, 15: reasoning, 16: nano } = row
-  const { 17: units = {}, 18: durationMs, 19: firstByteMs } = row
+  const { 17: units = {}, 18: durationMs, 19: firstByteMs, 20: media } = row
   const text = (place: number) => texts[place - 1] ?? ''
   return {
     of: {
@@ -281,7 +288,7 @@ function rowOf(row: StoredRow, texts: readonly string[]): TotalsRow {
       failed,
       refused,
       unpriced,
-      tokens: { input, output, cacheRead, cacheWrite, reasoning },
+      tokens: addMedia({ input, output, cacheRead, cacheWrite, reasoning }, media),
       units,
       nano,
       durationMs: durationMs ? new Histogram(durationMs) : undefined,

@@ -1,3 +1,4 @@
+import { mediaTokens } from '../../../formats/canonical/media-tokens.ts'
 import { tokenCount } from '../../../formats/canonical/values.ts'
 import { embeddedError } from '../../../formats/errors/embedded.ts'
 import { concatBytes, fromBase64 } from '../../../lib/bytes.ts'
@@ -69,6 +70,7 @@ function usageIn({ usageMetadata: usage }: JsonObject): Pick<Used, 'usage'> {
     usage: {
       inputTokens: tokenCount(usage.promptTokenCount),
       outputTokens: tokenCount(usage.candidatesTokenCount),
+      ...mediaTokens(undefined, usage.candidatesTokensDetails),
     },
   }
 }

@@ -1,3 +1,4 @@
+import { mediaTokens } from '../../../formats/canonical/media-tokens.ts'
 import { tokenCount } from '../../../formats/canonical/values.ts'
 import { toBase64 } from '../../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
@@ -77,5 +78,6 @@ function textIn({ candidates }: JsonObject): string | undefined {
 function usageIn({ usageMetadata: usage }: JsonObject): Pick<Used, 'usage'> {
   if (!isObject(usage)) return {}
   const output = tokenCount(usage.candidatesTokenCount) + tokenCount(usage.thoughtsTokenCount)
-  return { usage: { inputTokens: tokenCount(usage.promptTokenCount), outputTokens: output } }
+  const media = mediaTokens(usage.promptTokensDetails, undefined)
+  return { usage: { inputTokens: tokenCount(usage.promptTokenCount), outputTokens: output, ...media } }
 }
