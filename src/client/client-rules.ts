@@ -1,5 +1,5 @@
 import type { DisableCloud, SyncedCloud } from '../management/cloud.ts'
-import type { SettingsOperations } from '../management/settings.ts'
+import type { Client } from './client.ts'
 
 /** How long the client waits for `enable`, `disable` and `sync`, in ms (src/rules.md, Cloud mode of clients). */
 export const ACTION_MS = 15_000
@@ -41,13 +41,13 @@ interface DisableSteps {
  * `settings.update` as clients call it (src/rules.md, Cloud mode of clients): `cloudUrl` loses one trailing `/v1` or `/v1/`, then all trailing
  * slashes. An empty one is not saved: the rest of the change is sent without it, and when there is no rest, nothing is sent.
  */
-export function updateWithCloudUrl({ get, update }: SettingsOperations): SettingsOperations['update'] {
-  return async (input) => {
-    if (typeof input?.cloudUrl !== 'string') return update(input)
+export function updateWithCloudUrl({ get, update }: Pick<Client['settings'], 'get' | 'update'>) {
+  return async (...[input, options]: Parameters<typeof update>): ReturnType<typeof update> => {
+    if (typeof input?.cloudUrl !== 'string') return update(input, options)
     const { cloudUrl, ...others } = input
     const address = normalised(cloudUrl)
-    if (address !== '') return update({ ...others, cloudUrl: address })
-    return Object.keys(others).length > 0 ? update(others) : get()
+    if (address !== '') return update({ ...others, cloudUrl: address }, options)
+    return Object.keys(others).length > 0 ? update(others, options) : get()
   }
 }
 

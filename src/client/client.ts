@@ -31,7 +31,7 @@ export interface ClientOptions {
  * `ClientError`. `settings.update` removes a trailing `/v1` and slashes from `cloudUrl`, and `cloud.disable` sends `sync` first. `Input` is
  * accepted besides the typed input, and validated by the gateway; default: nothing.
  */
-export type Client<Input = never> = Omit<Management<Input>, 'cloud'> & {
+export type Client<Input = never> = Omit<WithIfMatch<Management<Input>, typeof operations>, 'cloud'> & {
   cloud: Omit<Management<Input>['cloud'], 'disable'> & {
     /** Sends `sync` first. When that fails, `disable` is sent all the same, and `syncError` has the reason. */
     disable(input?: DisableCloud | Input): Promise<DisabledCloud>
@@ -41,6 +41,28 @@ export type Client<Input = never> = Omit<Management<Input>, 'cloud'> & {
    * on after the last event. It throws a `ClientError` when the gateway refuses it with a 4xx.
    */
   live(options?: LiveOptions): AsyncIterable<LiveEvent>
+}
+
+/** What a change of one record may be told besides. */
+export interface IfMatchOptions {
+  /**
+   * The record that is meant, as the API has shown it, in a list or alone; an alias as `{ alias, model }`. When somebody has changed or removed it
+   * since, the call changes nothing, and rejects with status 409 and the record as it is in `current`. Default: the last change wins.
+   */
+  ifMatch?: object
+}
+
+/** Operations, of which those that change one record have `IfMatchOptions` as their last argument. */
+type WithIfMatch<Api, Rows> = {
+  [Name in keyof Api]: Api[Name] extends (...args: infer Args) => infer Result
+    ? Name extends keyof Rows
+      ? Rows[Name] extends { ifMatch: true }
+        ? (...args: [...Args, options?: IfMatchOptions]) => Result
+        : Api[Name]
+      : Api[Name]
+    : Name extends keyof Rows
+      ? WithIfMatch<Api[Name], Rows[Name]>
+      : Api[Name]
 }
 
 /** The route of every operation; one that is missing, or that differs from the gateway's, does not compile. */
@@ -157,7 +179,7 @@ export function createClient(options: ClientOptions): Client {
     (route: ClientRoute | ClientAction) =>
     async (...args: unknown[]) =>
       send(requestOf(route, args))
-  const served = mapRoutes(routes, call) as Management // the table has all of its operations
+  const served = mapRoutes(routes, call) as Omit<Client, 'live'> // the table has all of its operations
   const within = (action: string, timeoutMs: number, input: object = {}) =>
     call(cloudAction(action, timeoutMs))(input) as Promise<SyncedCloud> // as `served` has them
   const steps = {

@@ -11,6 +11,12 @@ export type ClientErrorCode =
   /** The response does not come from a gateway, such as the HTML page of a proxy. `status` is that of the response, which may be 200. */
   | 'UNEXPECTED_ANSWER'
 
+interface ClientErrorFacts {
+  code?: ClientErrorCode
+  current?: object | undefined
+  cause?: unknown
+}
+
 /** The error that every operation of a client rejects with. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
@@ -18,10 +24,13 @@ export class ClientError extends Error {
   readonly status: number
   /** Absent when the gateway has refused the request or failed: `message` is then the gateway's. */
   declare readonly code?: ClientErrorCode
+  /** The record as it is, where a change with `ifMatch` is refused with 409 since it is another one; absent when it was removed. */
+  declare readonly current?: object
 
-  constructor(status: number, message: string, { code, cause }: { code?: ClientErrorCode; cause?: unknown } = {}) {
+  constructor(status: number, message: string, { code, current, cause }: ClientErrorFacts = {}) {
     super(message, cause === undefined ? undefined : { cause })
     this.status = status
     if (code !== undefined) this.code = code
+    if (current !== undefined) this.current = current
   }
 }

@@ -1,6 +1,6 @@
 /*
  * The parts of the platform, browsers included, that the client uses by default. `src/platform.ts` belongs to the gateway, of which the
- * client imports no code.
+ * client imports no code but that of `src/lib/`.
  */
 
 /** The platform's `fetch`, looked up with each call: tests and instrumentation replace it at any time. */

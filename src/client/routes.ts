@@ -1,9 +1,11 @@
+import { revisionOf } from '../lib/revision.ts'
 import { ACTION_MS, CHECK_MS } from './client-rules.ts'
 import { ClientError } from './error.ts'
 
 /**
  * How an operation is called over HTTP: a method and a path below the gateway's. The parameters of the path are the first arguments;
  * `:name?` may be missing, `:name+` may hold slashes. POST, PUT and PATCH send the argument after them, GET its members as a query.
+ * The last argument of a change may be `IfMatchOptions`.
  */
 export type ClientRoute = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /api/${string}`
 
@@ -49,6 +51,8 @@ export interface ClientRequest {
   path: string
   /** Absent for GET and DELETE. */
   body?: unknown
+  /** The revision that the record is to have. */
+  ifMatch?: string
   /** Default: that of all operations. */
   timeoutMs?: number
 }
@@ -64,10 +68,12 @@ export function requestOf(route: ClientRoute | ClientAction, args: readonly unkn
   })
   const hasBody = method !== 'GET' && method !== 'DELETE'
   const input: object = args[used] ?? {}
+  const { ifMatch }: { ifMatch?: object } = (hasBody ? args[used + 1] : input) ?? {}
   return {
     method,
     path: method === 'GET' ? path + queryOf(input) : path,
     ...(hasBody && { body: own ? { ...input, ...own } : input }),
+    ...(method !== 'GET' && ifMatch && { ifMatch: revisionOf(ifMatch) }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   }
 }

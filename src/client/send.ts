@@ -48,9 +48,12 @@ export async function openEvents(options: SendOptions, path: string, init: Reque
 export function createSend(options: SendOptions) {
   const { base, clock } = options
 
-  async function exchange({ method, path, body }: ClientRequest, signal: AbortSignal): Promise<object> {
-    const content = body !== undefined && { body: jsonOf(body), headers: { 'content-type': 'application/json' } }
-    const response = await respond(options, path, { method, signal, ...content })
+  async function exchange({ method, path, body, ifMatch }: ClientRequest, signal: AbortSignal): Promise<object> {
+    const headers: Record<string, string> = {}
+    if (body !== undefined) headers['content-type'] = 'application/json'
+    if (ifMatch !== undefined) headers['if-match'] = ifMatch
+    const content = body !== undefined && { body: jsonOf(body) }
+    const response = await respond(options, path, { method, signal, headers, ...content })
     return bodyOf(base, response, await textOf(base, response))
   }
 
@@ -121,7 +124,7 @@ function bodyOf(base: string, response: Response, text: string): object {
   const body = parsed(text)
   if (body && ok) return body
   const message = body && messageIn(body)
-  if (message !== undefined) throw new ClientError(status, message)
+  if (message !== undefined) throw new ClientError(status, message, { current: body && currentIn(body) })
   const type = headers.get('content-type')?.split(';')[0] || 'no content type'
   const what = body ? 'without an error text' : `with ${text === '' ? 'no body' : type}, not with JSON`
   throw unexpected(base, response, what)
@@ -139,6 +142,11 @@ function parsed(text: string): object | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The record in the refusal of a change that was meant for an older one. */
+function currentIn({ current }: { current?: unknown }): object | undefined {
+  return typeof current === 'object' && current !== null ? current : undefined
 }
 
 /** The text of an error: of `{ error: string }`, and of `{ error: { message } }`, which paths under `/v1` send. */

@@ -89,7 +89,7 @@ function whyNotPackage(path: string, name: string): string | undefined {
 function whyNotPath(path: string, target: string, isTypeOnly: boolean, entries: readonly string[]): string | undefined {
   if (path.startsWith('adapters/')) return whyNotFromAdapter(path, target, isTypeOnly, entries)
   if (path.startsWith('src/client/'))
-    return target.startsWith('src/client/') || isTypeOnly ? undefined : 'the client takes types only'
+    return /^src\/(?:client|lib)\//.test(target) || isTypeOnly ? undefined : 'the client takes types and src/lib/ only'
   if (target.startsWith('adapters/'))
     return path.startsWith('src/cli/') ? undefined : 'only the command line chooses adapters'
   if (!target.startsWith('src/')) return 'it is no part of the library'

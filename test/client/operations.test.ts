@@ -1,4 +1,5 @@
-import { type Client, createClient } from '../../src/client/client.ts'
+import { type Client, ClientError, createClient } from '../../src/client/client.ts'
+import { revisionOf } from '../../src/lib/revision.ts'
 import type { Management } from '../../src/management/operations.ts'
 import { servedOperations } from '../../src/management/operations.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
@@ -303,4 +304,64 @@ gateways('the fetch of the platform is called when none is given', async () => {
   } finally {
     globalThis.fetch = own
   }
+})
+
+const guarded = suite('a change with the record that it is meant for')
+
+guarded('every operation that changes one record sends its revision, and no other does', async () => {
+  const requests: Request[] = []
+  const client = createClient({
+    baseUrl: 'http://gateway.test',
+    fetch: async (input, init) => {
+      requests.push(new Request(input, init))
+      return Response.json({})
+    },
+  })
+  const calls = functionsOf(client)
+  const record = { id: 'x', name: 'as it was', hint: 'not part of it' }
+  for (const { names, method, path, ifMatch } of servedOperations()) {
+    if (method === 'GET' || path === '/api/sync/cloud') continue
+    const ids = Array.from(path.matchAll(/:\w+/g), (_, at) => `id-${at}`)
+    const input = method === 'DELETE' ? [] : [{ sent: true }]
+    await calls.get(names.join('.'))?.(...ids, ...input, ...(ifMatch ? [{ ifMatch: record }] : []))
+    const request = requests.pop()
+    assert.is(request?.headers.get('if-match') ?? undefined, ifMatch && revisionOf(record), names.join('.'))
+    assert.is(await request?.text(), method === 'DELETE' ? '' : '{"sent":true}', names.join('.'))
+  }
+})
+
+guarded('it is refused with the record as it is, when somebody has changed that', async () => {
+  const { api, client } = open()
+  await api.settings.update({ maxAttempts: 3 })
+  const key = await api.keys.create({ name: 'a' })
+  const { keys } = await client.keys.list({ values: 'none' })
+  const [listed = {}] = keys
+  const settings = await client.settings.get()
+  const changes: Array<[change: () => Promise<unknown>, member: string, current: unknown]> = [
+    [() => client.keys.update(key.id, { name: 'b' }, { ifMatch: listed }), 'name', 'theirs'],
+    [() => client.keys.delete(key.id, { ifMatch: listed }), 'name', 'theirs'],
+    [() => client.settings.update({ maxAttempts: 4 }, { ifMatch: settings }), 'maxAttempts', 9],
+    [() => client.settings.update({ cloudUrl: 'https://x.test/v1' }, { ifMatch: settings }), 'maxAttempts', 9],
+    [() => client.settings.update({ cloudUrl: '/', maxAttempts: 4 }, { ifMatch: settings }), 'maxAttempts', 9],
+    [() => setAlias({ alias: 'quick', model: 'one/a' }), 'model', 'one/theirs'],
+    [() => client.aliases.delete('quick', { ifMatch: { alias: 'quick', model: 'one/a' } }), 'model', 'one/theirs'],
+  ]
+  const setAlias = (ifMatch: object) => client.aliases.set({ alias: 'quick', model: 'one/mine' }, { ifMatch })
+  await api.keys.update(key.id, { name: 'theirs' })
+  await api.settings.update({ maxAttempts: 9 })
+  await api.aliases.set({ alias: 'quick', model: 'one/theirs' })
+  for (const [change, member, current] of changes) {
+    const error: unknown = await change().catch((thrown: unknown) => thrown)
+    assert.ok(error instanceof ClientError)
+    assert.is(error.status, 409)
+    assert.match(error.message, 'changed meanwhile')
+    assert.is(Reflect.get(error.current ?? {}, member), current)
+    assert.not.match(JSON.stringify(error.current), key.key)
+  }
+  await setAlias({ alias: 'quick', model: 'one/theirs' })
+  assert.is((await api.aliases.list()).aliases.quick, 'one/mine')
+  await api.keys.delete(key.id)
+  const gone: unknown = await client.keys.update(key.id, { name: 'b' }, { ifMatch: listed }).catch((thrown) => thrown)
+  assert.ok(gone instanceof ClientError)
+  assert.not.ok('current' in gone)
 })
