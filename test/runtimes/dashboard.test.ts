@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { attackersWriteText } from './browser/dashboard/attacks.ts'
+import { twoPeopleChange } from './browser/dashboard/conflicts.ts'
 import { keysAreFound } from './browser/dashboard/keys.ts'
 import { whatRunsIsSeen } from './browser/dashboard/live.ts'
 import { everybodyCanUseIt } from './browser/dashboard/looks.ts'
@@ -22,6 +23,7 @@ test.after(({ browser }) => browser?.close())
 operatorWorks(test)
 modelsAreAsked(test)
 keysAreFound(test)
+twoPeopleChange(test)
 whatRunsIsSeen(test)
 everybodyCanUseIt(test)
 attackersWriteText(test)

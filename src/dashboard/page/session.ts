@@ -1,6 +1,5 @@
 import { computed, signal } from '@preact/signals'
 import { type Client, ClientError, createClient } from '../../client/client.ts'
-import { revisionOf } from '../../lib/revision.ts'
 import { shown } from './format.ts'
 import { go, linkTo } from './route.ts'
 import * as texts from './texts/frame.ts'
@@ -33,32 +32,32 @@ export const api = computed<Client>(() =>
 const changed = new WeakMap<object, object>()
 
 /**
- * Changes a record that a form was filled from. When somebody else has changed it meanwhile nothing is changed, and the error says what is
- * different; the next try is based on that.
+ * Changes a record that was shown, or that a form was filled from. When somebody else has changed it meanwhile nothing is changed, and the error
+ * says what is different; the next try is based on that. `entered`: what the form would make of it.
  */
 export async function changing(
   record: object,
-  change: (client: Client) => Promise<unknown>,
-  read: () => Promise<object>,
+  change: (options: { ifMatch: object }) => Promise<unknown>,
+  entered: object = {},
 ): Promise<void> {
   const base = changed.get(record) ?? record
-  const fetch: typeof watchedFetch = (input, init) => {
-    const headers = new Headers(init?.headers)
-    headers.set('if-match', revisionOf(base))
-    return watchedFetch(input, { ...init, headers })
-  }
   try {
-    await change(createClient({ baseUrl: apiRoot, fetch, ...(token.value !== '' && { token: token.value }) }))
+    await change({ ifMatch: base })
   } catch (error) {
-    if (!(error instanceof ClientError && error.status === 409)) throw error
-    const now = await read()
-    if (revisionOf(now) === revisionOf(base)) throw error // refused for another reason
-    changed.set(record, now)
-    const said = (of: object, name: string) => shown(JSON.stringify(Reflect.get(of, name)) ?? '–')
-    const names = Object.keys({ ...base, ...now }).filter(
-      (name) => !['hint', 'key', 'health', 'updatedAt'].includes(name) && said(base, name) !== said(now, name),
-    )
-    throw new Error(texts.changed(names.map((name) => `${name}: ${said(base, name)} → ${said(now, name)}`).join('; ')))
+    if (!(error instanceof ClientError && error.current)) throw error
+    const { current } = error
+    changed.set(record, current)
+    const said = (of: object, name: string) => shown(JSON.stringify(Reflect.get(of, name) ?? undefined) ?? '–')
+    const parts = Object.keys({ ...base, ...current }).flatMap((name) => {
+      const [before, now, own] = [
+        said(base, name),
+        said(current, name),
+        said(name in entered ? entered : current, name),
+      ]
+      if (before === now || ['hint', 'key', 'health', 'updatedAt'].includes(name)) return []
+      return texts.changedPart(name, before, now) + (own === now ? '' : texts.changedOwn(own))
+    })
+    throw new Error(texts.changed(parts.join('; ')))
   }
 }
 

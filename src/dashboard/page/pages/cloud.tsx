@@ -1,25 +1,32 @@
 import { useAction, useLoaded, useSignal } from '../data.ts'
 import { duration } from '../format.ts'
-import { api } from '../session.ts'
+import { api, changing } from '../session.ts'
 import * as texts from '../texts/cloud.ts'
 import { common } from '../texts/frame.ts'
 import { Await, Button, Facts, Form, Problem, Section, State, TextField, Time } from '../ui/basics.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 type CloudState = Awaited<ReturnType<typeof api.value.cloud.get>>
+type Settings = Awaited<ReturnType<typeof api.value.settings.get>>
 type Conflict = CloudState['conflicts'][number]
 
 /** The mirror at a cloud. */
 export default function Cloud() {
-  const { state, reload } = useLoaded(() => api.value.cloud.get(), { everyMs: 10_000 })
+  const { state, reload } = useLoaded(
+    async () => {
+      const [cloud, settings] = await Promise.all([api.value.cloud.get(), api.value.settings.get()])
+      return { cloud, settings }
+    },
+    { everyMs: 10_000 },
+  )
   return (
     <>
       <p>{texts.what}</p>
       <Await of={state.value} onRetry={reload}>
-        {(cloud) => (
+        {({ cloud, settings }) => (
           <>
             <CloudFacts {...cloud} />
-            <Actions cloud={cloud} onDone={reload} />
+            <Actions cloud={cloud} settings={settings} onDone={reload} />
             <Section title={texts.conflicts}>
               <Table
                 caption={texts.conflicts}
@@ -51,8 +58,15 @@ function CloudFacts({ cloudEnabled, cloudUrl, lastSuccessAt, lagMs, lastError }:
   )
 }
 
-function Actions({ cloud: { cloudEnabled, cloudUrl }, onDone }: { cloud: CloudState; onDone: () => void }) {
-  const url = useSignal(cloudUrl)
+interface ActionsProps {
+  cloud: CloudState
+  settings: Settings
+  onDone: () => void
+}
+
+function Actions({ cloud: { cloudEnabled }, settings, onDone }: ActionsProps) {
+  const base = useSignal(settings).peek() // what the form is filled from
+  const url = useSignal(base.cloudUrl)
   const enrolment = useSignal('')
   const said = useSignal('')
   const { run, isBusy, error } = useAction(async (act: () => Promise<{ message?: string } | object>) => {
@@ -61,7 +75,7 @@ function Actions({ cloud: { cloudEnabled, cloudUrl }, onDone }: { cloud: CloudSt
     if ('message' in result && typeof result.message === 'string') said.value = result.message
     onDone()
   })
-  const { cloud, settings } = api.value
+  const { cloud } = api.value
   const disabled = isBusy.value
   const enabling = {
     isBusy,
@@ -69,7 +83,9 @@ function Actions({ cloud: { cloudEnabled, cloudUrl }, onDone }: { cloud: CloudSt
     run: () =>
       run(async () => {
         const given = enrolment.value.trim()
-        if (url.value.trim() !== cloudUrl) await settings.update({ cloudUrl: url.value.trim() })
+        const entered = { cloudUrl: url.value.trim() }
+        if (entered.cloudUrl !== base.cloudUrl)
+          await changing(base, (options) => api.value.settings.update(entered, options), entered)
         return cloud.enable(given === '' ? {} : { enrolment: given })
       }),
   }

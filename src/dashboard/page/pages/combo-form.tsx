@@ -51,12 +51,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
       ...optional('maxAttempts', maxAttempts.value, combo?.maxAttempts),
       ...((hedge.value || combo?.hedge !== undefined) && { hedge: hedge.value }),
     }
-    if (combo)
-      await changing(
-        combo,
-        (client) => client.combos.update(combo.id, input as never),
-        () => api.value.combos.get(combo.id),
-      )
+    if (combo) await changing(combo, (options) => api.value.combos.update(combo.id, input as never, options), input)
     else await api.value.combos.create(input as never)
     onSaved()
   })

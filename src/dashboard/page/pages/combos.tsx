@@ -1,5 +1,5 @@
 import { useAction, useChange, useLoaded, useSignal } from '../data.ts'
-import { api } from '../session.ts'
+import { api, changing } from '../session.ts'
 import * as texts from '../texts/combos.ts'
 import { common } from '../texts/frame.ts'
 import { Await, Button, Dialog, Form, Problem, Section, TextField } from '../ui/basics.tsx'
@@ -60,6 +60,7 @@ export default function Combos() {
         <RemoveDialog
           title={texts.removeTitle(open.value.combo.name)}
           text={texts.removeText}
+          record={open.value.combo}
           remove={removal(open.value.combo.id)}
           onClose={close}
           onDone={done}
@@ -110,7 +111,13 @@ function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: (
   const model = useSignal('')
   const { run, error } = useChange(onChange)
   const adding = useAction(async () => {
-    await api.value.aliases.set({ alias: alias.value.trim(), model: model.value.trim() })
+    const entered = { alias: alias.value.trim(), model: model.value.trim() }
+    const before = aliases.find((row) => row.alias === entered.alias)
+    if (before) await changing(before, (options) => api.value.aliases.set(entered, options), entered)
+    else if (Object.hasOwn((await api.value.aliases.list()).aliases, entered.alias)) {
+      onChange()
+      throw new Error(texts.aliasTaken)
+    } else await api.value.aliases.set(entered)
     alias.value = ''
     model.value = ''
     onChange()
@@ -121,7 +128,11 @@ function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: (
     {
       name: texts.columnActions,
       cell: (row) => (
-        <Button kind="danger" of={row.alias} onClick={() => run(() => api.value.aliases.delete(row.alias))}>
+        <Button
+          kind="danger"
+          of={row.alias}
+          onClick={() => run(() => changing(row, (options) => api.value.aliases.delete(row.alias, options)))}
+        >
           {common.delete}
         </Button>
       ),
@@ -145,4 +156,4 @@ function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: (
   )
 }
 
-const removal = (id: string) => () => api.value.combos.delete(id)
+const removal = (id: string) => (options: object) => api.value.combos.delete(id, options)

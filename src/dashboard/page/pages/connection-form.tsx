@@ -63,11 +63,7 @@ function ConnectionForm({
   const saving = useAction(async () => {
     const input = inputOf(form.value, connection)
     if (connection)
-      await changing(
-        connection,
-        (client) => client.connections.update(connection.id, input),
-        () => api.value.connections.get(connection.id),
-      )
+      await changing(connection, (options) => api.value.connections.update(connection.id, input, options), input)
     else await api.value.connections.create({ provider: form.value.provider.trim(), ...input })
     onSaved()
   })

@@ -1,5 +1,5 @@
 import { useAction, useChange, useSignal } from '../data.ts'
-import { api, gatewayUrl } from '../session.ts'
+import { api, changing, gatewayUrl } from '../session.ts'
 import { snippets } from '../snippets.ts'
 import { common } from '../texts/frame.ts'
 import * as texts from '../texts/keys.ts'
@@ -79,7 +79,7 @@ export function RemoveKeyDialog({ apiKey, onClose, onDone }: RemoveKeyDialogProp
         isUsed.value = true
         throw new Error(texts.removeUsed(name))
       }
-      await api.value.keys.delete(id)
+      await changing(apiKey, (options) => api.value.keys.delete(id, options))
     })
 
   return (

@@ -269,11 +269,7 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
             groups={groups}
             owner={open.key}
             onSave={(input) =>
-              changing(
-                open.key,
-                (client) => client.keys.update(open.key.id, input),
-                async () => (await keys.get(open.key.id, { values: 'none' })).key,
-              ).then(onDone)
+              changing(open.key, (options) => keys.update(open.key.id, input, options), input).then(onDone)
             }
           />
         </Dialog>
@@ -291,13 +287,12 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
         <Dialog title={texts.formGroup(open.group.name)} onClose={onClose}>
           <OwnerForm
             owner={open.group}
-            onSave={({ name, limits, models }) =>
-              changing(
-                open.group,
-                (client) => client.groups.update(open.group.id, { name, limits, models }),
-                () => groupApi.get(open.group.id),
-              ).then(onDone)
-            }
+            onSave={({ name, limits, models }) => {
+              const input = { name, limits, models }
+              return changing(open.group, (options) => groupApi.update(open.group.id, input, options), input).then(
+                onDone,
+              )
+            }}
           />
         </Dialog>
       )
@@ -306,7 +301,8 @@ function OpenDialog({ open, groups, onClose, onDone, onMade }: OpenDialogProps) 
         <RemoveDialog
           title={texts.removeGroup(open.group.name)}
           text={texts.removeGroupText}
-          remove={() => groupApi.delete(open.group.id)}
+          record={open.group}
+          remove={(options) => groupApi.delete(open.group.id, options)}
           onClose={onClose}
           onDone={onDone}
         />

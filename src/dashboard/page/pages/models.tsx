@@ -3,7 +3,7 @@ import { kinds } from '../../../types/unions.ts'
 import { useAction, useChange, useLoaded, useSignal } from '../data.ts'
 import { money } from '../format.ts'
 import { inQuery, route } from '../route.ts'
-import { api } from '../session.ts'
+import { api, changing } from '../session.ts'
 import { common } from '../texts/frame.ts'
 import * as texts from '../texts/models.ts'
 import { Await, Button, Form, NumberField, Problem, Section, SelectField, TextField } from '../ui/basics.tsx'
@@ -81,7 +81,11 @@ function CustomModels({ custom, onChange }: { custom: readonly Custom[]; onChang
         <Button
           kind="danger"
           of={model.id}
-          onClick={() => run(() => api.value.customModels.delete(model.providerAlias, model.id))}
+          onClick={() =>
+            run(() =>
+              changing(model, (options) => api.value.customModels.delete(model.providerAlias, model.id, options)),
+            )
+          }
         >
           {common.delete}
         </Button>

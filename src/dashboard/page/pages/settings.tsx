@@ -1,6 +1,6 @@
 import { useAction, useChange, useLoaded, useSignal } from '../data.ts'
 import { amountOf, limitTexts } from '../limits.ts'
-import { api } from '../session.ts'
+import { api, changing } from '../session.ts'
 import { common } from '../texts/frame.ts'
 import * as words from '../texts/keys.ts'
 import * as texts from '../texts/settings.ts'
@@ -78,7 +78,7 @@ function SettingsForm({ settings, onSaved }: { settings: Settings; onSaved: () =
       usage: { keepRequestsDays: Number(keepRequests.value), keepTotalsDays: Number(keepTotals.value) },
       maxAttempts: Number(attempts.value),
     }
-    await api.value.settings.update(change as never) // the gateway checks it
+    await changing(settings, (options) => api.value.settings.update(change as never, options), change) // the gateway checks it
     isSaved.value = true
     onSaved()
   })

@@ -70,6 +70,7 @@ export default function Targets() {
         <RemoveDialog
           title={texts.removeTitle(removed.value.name)}
           text={texts.removeText}
+          record={removed.value}
           remove={removal(removed.value.id)}
           onClose={() => (removed.value = undefined)}
           onDone={() => {
@@ -244,4 +245,4 @@ function ConnectionState({ connection, health }: { connection: ShownConnection; 
   return <State kind="good">{texts.states.ok}</State>
 }
 
-const removal = (id: string) => () => api.value.connections.delete(id)
+const removal = (id: string) => (options: object) => api.value.connections.delete(id, options)

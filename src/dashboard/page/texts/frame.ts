@@ -20,7 +20,9 @@ export const pages = {
 } as const
 export const mayLook = 'Your token may only look.'
 export const changed = (what: string) =>
-  `Somebody has changed it meanwhile: ${what}. Save again to replace that by what you have entered.`
+  `Somebody has changed it meanwhile, so nothing is done yet: ${what}. Do it again to replace that.`
+export const changedPart = (name: string, before: string, now: string) => `${name} was ${before} and is ${now}`
+export const changedOwn = (entered: string) => `, you have entered ${entered}`
 export const unknownPage = 'There is no such page.'
 export const signInTitle = 'Sign in'
 export const signInToken = 'Admin token'

@@ -1,4 +1,5 @@
 import { useAction } from '../data.ts'
+import { changing } from '../session.ts'
 import { common } from '../texts/frame.ts'
 import { Dialog, Form } from './basics.tsx'
 
@@ -6,15 +7,17 @@ interface RemoveDialogProps {
   title: string
   /** What follows from it. */
   text: string
-  remove: () => Promise<unknown>
+  /** What is deleted, as it is shown. */
+  record: object
+  remove: (options: { ifMatch: object }) => Promise<unknown>
   onClose: () => void
   onDone: () => void
 }
 
 /** Asks before something is deleted. An error stays in the dialog. */
-export function RemoveDialog({ title, text, remove, onClose, onDone }: RemoveDialogProps) {
+export function RemoveDialog({ title, text, record, remove, onClose, onDone }: RemoveDialogProps) {
   const removing = useAction(async () => {
-    await remove()
+    await changing(record, remove)
     onDone()
   })
   return (

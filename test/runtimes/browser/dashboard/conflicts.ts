@@ -1,0 +1,244 @@
+import type { Browser, Page } from 'playwright-core'
+import { assert, type Suite } from '../../../support/suite.ts'
+import { fill } from './fill.ts'
+import { type Served, serveDashboard } from './site.ts'
+import { goTo, visit } from './visit.ts'
+
+type Api = Served['gateway']['api']
+
+/** A change in the page of what somebody else changes meanwhile. */
+interface Conflict {
+  name: string
+  link: string
+  /** Opens it, and types. */
+  begin: (page: Page) => Promise<unknown>
+  /** What somebody else does. */
+  theirs: (api: Api) => Promise<unknown>
+  /** What the page says of it. */
+  says: string
+  /** The button that saves. */
+  button: string
+  /** A field that was typed into, and what it holds. */
+  typed?: readonly [label: string, value: string]
+  /** Once it was saved again. */
+  mine: (api: Api) => Promise<unknown>
+  becomes: unknown
+}
+
+const edit = (button: string, label: string, value: string) => async (page: Page) => {
+  await page.getByRole('button', { name: button, exact: true }).click()
+  await page.getByRole('dialog').getByLabel(label, { exact: true }).fill(value)
+}
+const open = (button: string) => (page: Page) => page.getByRole('button', { name: button, exact: true }).click()
+const found = async <T extends { name?: string }>(list: Promise<readonly T[]>, name: string) =>
+  (await list).find((one) => one.name === name)
+
+const keyOf = (api: Api) =>
+  found(
+    api.keys.list({ values: 'none' }).then(({ keys }) => keys),
+    'bob',
+  )
+const groupOf = (api: Api) =>
+  found(
+    api.groups.list().then(({ groups }) => groups),
+    'team',
+  )
+const comboOf = (api: Api) =>
+  found(
+    api.combos.list().then(({ combos }) => combos),
+    'fast',
+  )
+const connectionOf = (api: Api) =>
+  found(
+    api.connections.list().then(({ connections }) => connections),
+    'spare',
+  )
+
+const conflicts: Conflict[] = [
+  {
+    name: 'a key',
+    link: '#/keys',
+    begin: edit('Edit: bob', 'Models', 'mine'),
+    theirs: async (api) => api.keys.update((await keyOf(api))?.id ?? '', { models: ['theirs'] }),
+    says: 'models was ["fast"] and is ["theirs"], you have entered ["mine"]',
+    button: 'Save',
+    typed: ['Models', 'mine'],
+    mine: async (api) => (await keyOf(api))?.models,
+    becomes: ['mine'],
+  },
+  {
+    name: 'a group',
+    link: '#/keys',
+    begin: edit('Edit: team', 'Requests at once', '7'),
+    theirs: async (api) => api.groups.update((await groupOf(api))?.id ?? '', { models: ['theirs'] }),
+    says: 'models was – and is ["theirs"], you have entered –',
+    button: 'Save',
+    typed: ['Requests at once', '7'],
+    mine: async (api) => (await groupOf(api))?.limits?.parallel,
+    becomes: 7,
+  },
+  {
+    name: 'a combo',
+    link: '#/combos',
+    begin: edit('Edit: fast', 'Attempts at most', '2'),
+    theirs: async (api) => api.combos.update((await comboOf(api))?.id ?? '', { strategy: 'random' }),
+    says: 'strategy was "fallback" and is "random", you have entered "fallback"',
+    button: 'Save',
+    typed: ['Attempts at most', '2'],
+    mine: async (api) => [(await comboOf(api))?.maxAttempts, (await comboOf(api))?.strategy],
+    becomes: [2, 'fallback'],
+  },
+  {
+    name: 'a connection',
+    link: '#/targets',
+    begin: edit('Edit: spare', 'Name', 'spare'),
+    theirs: async (api) => api.connections.update((await connectionOf(api))?.id ?? '', { priority: 9 }),
+    says: 'priority was – and is 9, you have entered –',
+    button: 'Save',
+    typed: ['Name', 'spare'],
+    mine: async (api) => (await connectionOf(api))?.priority,
+    becomes: undefined,
+  },
+  {
+    name: 'the settings',
+    link: '#/settings',
+    begin: (page) => page.getByLabel('Attempts for one request').fill('4'),
+    theirs: (api) => api.settings.update({ maxAttempts: 9 }),
+    says: 'maxAttempts was 3 and is 9, you have entered 4',
+    button: 'Save',
+    typed: ['Attempts for one request', '4'],
+    mine: async (api) => (await api.settings.get()).maxAttempts,
+    becomes: 4,
+  },
+  {
+    name: 'an alias',
+    link: '#/combos',
+    async begin(page) {
+      await page.getByLabel('Alias', { exact: true }).fill('cheap')
+      await page.getByLabel('Stands for').fill('groq/mine')
+    },
+    theirs: (api) => api.aliases.set({ alias: 'cheap', model: 'groq/theirs' }),
+    says: 'model was "openai/gpt-5-mini" and is "groq/theirs", you have entered "groq/mine"',
+    button: 'Add an alias',
+    typed: ['Stands for', 'groq/mine'],
+    mine: async (api) => (await api.aliases.list()).aliases.cheap,
+    becomes: 'groq/mine',
+  },
+  {
+    name: 'an alias that was not there',
+    link: '#/combos',
+    async begin(page) {
+      await page.getByLabel('Alias', { exact: true }).fill('dear')
+      await page.getByLabel('Stands for').fill('groq/mine')
+    },
+    theirs: (api) => api.aliases.set({ alias: 'dear', model: 'groq/theirs' }),
+    says: 'Somebody has made this alias meanwhile',
+    button: 'Add an alias',
+    typed: ['Stands for', 'groq/mine'],
+    mine: async (api) => (await api.aliases.list()).aliases.dear,
+    becomes: 'groq/mine',
+  },
+  {
+    name: 'a deleted alias',
+    link: '#/combos',
+    begin: async () => {},
+    theirs: (api) => api.aliases.set({ alias: 'cheap', model: 'groq/more-of-theirs' }),
+    says: 'model was "groq/mine" and is "groq/more-of-theirs"',
+    button: 'Delete: cheap',
+    mine: async (api) => Object.keys((await api.aliases.list()).aliases),
+    becomes: ['dear'],
+  },
+  {
+    name: 'a deleted custom model',
+    link: '#/models',
+    begin: async () => {},
+    theirs: (api) => api.customModels.put({ providerAlias: 'openai', id: 'own', type: 'llm', prices: { input: 2 } }),
+    says: 'prices was {"input":1} and is {"input":2}',
+    button: 'Delete: own',
+    mine: async (api) => (await api.customModels.list()).models,
+    becomes: [],
+  },
+  {
+    name: 'a deleted combo',
+    link: '#/combos',
+    begin: open('Delete: fast'),
+    theirs: async (api) => api.combos.update((await comboOf(api))?.id ?? '', { strategy: 'random' }),
+    says: 'strategy was "fallback" and is "random"',
+    button: 'Delete',
+    mine: comboOf,
+    becomes: undefined,
+  },
+  {
+    name: 'a deleted connection',
+    link: '#/targets',
+    begin: open('Delete: spare'),
+    theirs: async (api) => api.connections.update((await connectionOf(api))?.id ?? '', { priority: 9 }),
+    says: 'priority was – and is 9',
+    button: 'Delete',
+    mine: connectionOf,
+    becomes: undefined,
+  },
+  {
+    name: 'a deleted key',
+    link: '#/keys',
+    begin: open('Delete: old'),
+    theirs: async (api) => {
+      const old = await found(
+        api.keys.list({ values: 'none' }).then(({ keys }) => keys),
+        'old',
+      )
+      await api.keys.update(old?.id ?? '', { models: ['theirs'] })
+    },
+    says: 'models was – and is ["theirs"]',
+    button: 'Delete',
+    mine: (api) =>
+      found(
+        api.keys.list({ values: 'none' }).then(({ keys }) => keys),
+        'old',
+      ),
+    becomes: undefined,
+  },
+]
+
+/** What two people change at the same time. */
+export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
+  test('a change of what somebody else has changed says both, keeps what was typed, and is done when it is repeated', {
+    timeoutMs: 120_000,
+  }, async ({ browser }) => {
+    const served = await serveDashboard()
+    const { api } = served.gateway
+    await fill(served)
+    await api.settings.update({ maxAttempts: 3 })
+    await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'llm', prices: { input: 1 } })
+    const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
+    for (const { name, link, begin, theirs, says, button, typed, mine, becomes } of conflicts) {
+      await goTo(page, '#/')
+      await goTo(page, link)
+      await begin(page)
+      await theirs(api)
+      const before = await mine(api)
+      const place = (await page.getByRole('dialog').count()) > 0 ? page.getByRole('dialog') : page.locator('main')
+      await place.getByRole('button', { name: button, exact: true }).click()
+      if (name === 'a deleted key') {
+        await place.getByText('It was used today').waitFor()
+        await place.getByLabel('Name').fill('old')
+        await place.getByRole('button', { name: button, exact: true }).click()
+      }
+      await place.getByRole('alert').getByText(says).waitFor()
+      assert.equal(await mine(api), before, `${name}: nothing is changed`)
+      if (typed) assert.is(await place.getByLabel(typed[0], { exact: true }).inputValue(), typed[1], name)
+      await place.getByRole('button', { name: button, exact: true }).click()
+      await page.getByRole('alert').waitFor({ state: 'detached' })
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      for (let tries = 0; tries < 100 && JSON.stringify(await mine(api)) !== JSON.stringify(becomes); tries++)
+        await page.waitForTimeout(20)
+      assert.equal(await mine(api), becomes, name)
+    }
+    assert.equal(
+      faults.filter((fault) => !/status of 409/.test(fault)),
+      [],
+    )
+    await close()
+    await served.close()
+  })
+}
