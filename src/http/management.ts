@@ -178,7 +178,7 @@ function withHeaders(operation: ServedOperation, status: number, body: object): 
 }
 
 /**
- * The parameters of a query, numbers where the operation takes numbers. Throws `INVALID_REQUEST` on one that comes twice, and on any where the
+ * The parameters of a query, numbers and truth values where the operation takes such. Throws `INVALID_REQUEST` on one that comes twice, and on any where the
  * operation takes none.
  */
 function queryIn(exchange: Exchange, { hasQuery, names }: ServedOperation): JsonObject & { format?: string } {
@@ -187,17 +187,20 @@ function queryIn(exchange: Exchange, { hasQuery, names }: ServedOperation): Json
     if (Object.hasOwn(query, name)) throw gatewayError('INVALID_REQUEST', { message: `"${name}" must be given once.` })
     if (!hasQuery && name !== 'format')
       throw gatewayError('INVALID_REQUEST', { message: `Unknown parameter "${name}". Leave it out.` })
-    query[name] = takesNumber(names, name) && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
+    const type = typeTaken(names, name)
+    if (type === 'number' && /^-?\d+(?:\.\d+)?$/.test(text)) query[name] = Number(text)
+    else if (type === 'boolean' && (text === 'true' || text === 'false')) query[name] = text === 'true'
+    else query[name] = text
   }
   return query
 }
 
-/** Is a member of an operation's input a number? */
-function takesNumber(names: readonly string[], member: string): boolean {
+/** The type of an optional member of an operation's input. */
+function typeTaken(names: readonly string[], member: string): unknown {
   const schema = names.reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), inputs)
   const entries = isObject(schema) ? schema.entries : undefined
   const entry = isObject(entries) && Object.hasOwn(entries, member) ? entries[member] : undefined
-  return isObject(entry) && isObject(entry.wrapped) && entry.wrapped.type === 'number'
+  return isObject(entry) && isObject(entry.wrapped) ? entry.wrapped.type : undefined
 }
 
 /** The operation that a body calls, and its input, if it has any. Throws `INVALID_REQUEST` on an unknown action, and on members where there is no input. */

@@ -55,6 +55,7 @@ const DIMENSION_COLUMNS = [
   'target.model',
   'target.connectionId',
   'user',
+  'others',
 ] as const
 
 const SUM_COLUMNS = [

@@ -84,6 +84,7 @@ export const usageRow = v.object({
   model: v.exactOptional(text),
   target: v.exactOptional(target),
   user: v.exactOptional(text),
+  others: v.exactOptional(whole),
   ...usageTotals.entries,
 })
 
@@ -93,6 +94,9 @@ export const usageOutputs = {
     to: time,
     rows: v.array(usageRow),
     totals: usageTotals,
+    series: v.exactOptional(v.array(usageRow)),
+    before: v.exactOptional(v.object({ from: time, to: time, totals: usageTotals })),
+    names: v.exactOptional(v.record(text, text)),
     warnings: v.exactOptional(v.array(text)),
   }),
   requests: v.object({ requests: v.array(keptRequest), before: v.exactOptional(text) }),

@@ -37,66 +37,131 @@ export interface SummaryRow extends UsageTotals {
   model?: string
   target?: KeptTarget
   user?: string
+  /** How many rows are summed up in this one, of those that are not told apart. */
+  others?: number
 }
+
+/** What rows of one time are ordered by. */
+export type UsageOrder = (typeof usageOrders)[number]
+
+export const usageOrders = ['cost', 'requests', 'tokens'] as const
 
 type Common = Omit<SummaryRow, keyof UsageTotals>
 
 /** More rows are not sent at once. */
 const MOST_ROWS = 50_000
+/** More rows are not told apart where the first ones of them are asked for. */
+const MOST_COMPARED = 200_000
+
+/** Which rows are told apart, times aside; all others are one. */
+interface Apart {
+  names: ReadonlySet<string>
+  /** How many the others are. */
+  others: number
+}
+
+interface SumsOptions {
+  /** What the rows tell apart. */
+  by: ReadonlySet<string>
+  order: UsageOrder
+  /** The most rows; the others are summed up in one. Default: all. */
+  top?: number | undefined
+  apart?: Apart
+}
 
 /** Adds sums up by what they have in common. */
 export class UsageSums {
-  readonly #by: ReadonlySet<string>
-  readonly #rows = new Map<string, { of: Common; sums: Sums }>()
+  readonly #options: SumsOptions
+  readonly #rows = new Map<string, { of: Common; name: string; sums: Sums }>()
   readonly #totals = noSums()
 
-  constructor(by: ReadonlySet<string>) {
-    this.#by = by
+  constructor(options: SumsOptions) {
+    this.#options = options
   }
 
   /** `at`: when the hour or the day of the sums begins, epoch ms. Throws `INVALID_REQUEST` when there are too many rows. */
-  add({ of, sums }: { of: Dimensions; sums: Readonly<Sums> }, at: number): void {
-    const common = this.#commonOf(of, at)
-    const name = JSON.stringify(common)
-    const row = this.#rows.get(name) ?? { of: common, sums: noSums() }
-    this.#rows.set(name, row)
-    if (this.#rows.size > MOST_ROWS)
-      throw invalidInput(`"by" gives more than ${MOST_ROWS} rows: ask for less at once, or for a shorter time`)
+  add({ of: dimensions, sums }: { of: Dimensions; sums: Readonly<Sums> }, at: number): void {
+    const { by, apart, top } = this.#options
+    let of = commonOf(dimensions, by)
+    let name = JSON.stringify(of)
+    if (apart && !apart.names.has(name)) {
+      of = { others: apart.others }
+      name = ''
+    }
+    const time = timesOf(at, by)
+    const key = JSON.stringify(time) + name
+    let row = this.#rows.get(key)
+    if (!row) {
+      row = { of: { ...time, ...of }, name, sums: noSums() }
+      this.#rows.set(key, row)
+      const most = top === undefined ? MOST_ROWS : MOST_COMPARED
+      if (this.#rows.size > most)
+        throw invalidInput(`"by" gives more than ${most} rows: ask for less at once, or for a shorter time`)
+    }
     addSums(row.sums, sums)
     addSums(this.#totals, sums)
   }
 
-  #commonOf(of: Dimensions, at: number): Common {
-    const by = this.#by
-    const common: Common = {}
-    const time = new Date(at).toISOString()
-    if (by.has('month')) common.month = time.slice(0, 7)
-    if (by.has('day')) common.day = time.slice(0, 10)
-    if (by.has('hour')) common.hour = time
-    if (by.has('key') && of.keyId) common.keyId = of.keyId
-    if (by.has('group') && of.groupId) common.groupId = of.groupId
-    if (by.has('model') && of.model) common.model = of.model
-    if (by.has('target') && of.provider)
-      common.target = { provider: of.provider, model: of.targetModel, connectionId: of.connectionId }
-    if (by.has('user') && of.user) common.user = of.user
-    return common
+  rows(): SummaryRow[] {
+    const { top = Number.POSITIVE_INFINITY } = this.#options
+    const ordered = this.#ordered()
+    const rows = ordered.slice(0, top).map(({ of, sums }): SummaryRow => ({ ...of, ...totalsOf(sums) }))
+    const others = ordered.slice(top)
+    if (others.length === 0) return rows
+    const together = noSums()
+    for (const { sums } of others) addSums(together, sums)
+    return [...rows, { others: others.length, ...totalsOf(together) }]
   }
 
-  rows(): SummaryRow[] {
-    const rows = Array.from(this.#rows.values(), ({ of, sums }): SummaryRow => ({ ...of, ...totalsOf(sums) }))
-    const timeOf = ({ month, day, hour }: SummaryRow) => hour ?? day ?? month ?? ''
-    return rows.sort(
-      (a, b) =>
-        compared(timeOf(a), timeOf(b)) ||
-        b.costUsd - a.costUsd ||
-        b.tokens.input - a.tokens.input ||
-        b.requests - a.requests,
+  /** The first `count` rows, to be told apart by times as well. */
+  first(count: number): Apart {
+    const ordered = this.#ordered()
+    const names = new Set(ordered.slice(0, count).map(({ name }) => name))
+    return { names, others: ordered.length - names.size }
+  }
+
+  #ordered() {
+    const timeOf = ({ month, day, hour }: Common) => hour ?? day ?? month ?? ''
+    const first = measures[this.#options.order]
+    return [...this.#rows.values()].sort(
+      ({ of, sums }, other) =>
+        compared(timeOf(of), timeOf(other.of)) ||
+        first(other.sums) - first(sums) ||
+        other.sums.nano - sums.nano ||
+        other.sums.tokens.input - sums.tokens.input ||
+        other.sums.requests - sums.requests,
     )
   }
 
   totals(): UsageTotals {
     return totalsOf(this.#totals)
   }
+}
+
+function timesOf(at: number, by: ReadonlySet<string>): Common {
+  const times: Common = {}
+  const time = new Date(at).toISOString()
+  if (by.has('month')) times.month = time.slice(0, 7)
+  if (by.has('day')) times.day = time.slice(0, 10)
+  if (by.has('hour')) times.hour = time
+  return times
+}
+
+function commonOf(of: Dimensions, by: ReadonlySet<string>): Common {
+  const common: Common = {}
+  if (by.has('key') && of.keyId) common.keyId = of.keyId
+  if (by.has('group') && of.groupId) common.groupId = of.groupId
+  if (by.has('model') && of.model) common.model = of.model
+  if (by.has('target') && of.provider)
+    common.target = { provider: of.provider, model: of.targetModel, connectionId: of.connectionId }
+  if (by.has('user') && of.user) common.user = of.user
+  return common
+}
+
+const measures: Readonly<Record<UsageOrder, (sums: Sums) => number>> = {
+  cost: ({ nano }) => nano,
+  requests: ({ requests }) => requests,
+  tokens: ({ tokens }) => tokens.input + tokens.output,
 }
 
 const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

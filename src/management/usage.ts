@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { gatewayError } from '../errors.ts'
 import type { Clock } from '../types.ts'
-import type { RequestFilter, UsageFilter } from '../usage/kept/query.ts'
+import type { RequestFilter, TimeRange, UsageFilter } from '../usage/kept/query.ts'
 import type { UsageReader } from '../usage/kept/reader.ts'
 import { isIdOrAfter, type KeptRequest } from '../usage/kept/record.ts'
 import type { KeptUsage } from '../usage/kept/usage.ts'
 import { choiceOf, closed, fields, invalidInput, parseInput } from './input.ts'
 import { present } from './records.ts'
-import { type SummaryRow, UsageSums, type UsageTotals } from './usage-sums.ts'
+import { type SummaryRow, type UsageOrder, UsageSums, type UsageTotals, usageOrders } from './usage-sums.ts'
 
 export type { SummaryRow, UsageTotals } from './usage-sums.ts'
 
@@ -40,6 +40,16 @@ interface MeantRequests {
 export interface UsageQuery extends MeantRequests {
   /** What the rows tell apart, one or several with commas; default `key`. */
   by?: UsageBy | readonly UsageBy[] | string
+  /** What comes first among rows of one time: the highest cost (the default), the most requests, or the most tokens. */
+  order?: UsageOrder
+  /** The most rows, 1 to 1,000; all others are summed up in a last one with `others`. Not with a time in `by`. Default: all, 50,000 at most. */
+  top?: number
+  /** `series` in the answer: the rows by the hour or the day, too. Not with a time in `by`. */
+  series?: 'hour' | 'day'
+  /** `before`: sums of the time of the same length before `from` as well. */
+  compare?: 'before'
+  /** `names` in the answer: those of the keys and groups of the rows. */
+  names?: boolean
 }
 
 /** Which requests to list. `from`: default all that are kept. */
@@ -66,6 +76,12 @@ export interface UsageSummary {
   /** By time, then those that cost the most first. */
   rows: SummaryRow[]
   totals: UsageTotals
+  /** The first ten rows by the time that `series` names, and all others summed up with `others`. By time, times without requests left out. */
+  series?: SummaryRow[]
+  /** The time of the same length before `from`, as far as sums of it are kept; absent where none are. */
+  before?: { from: string; to: string; totals: UsageTotals }
+  /** The names of keys and groups by their ids. */
+  names?: Record<string, string>
   /** What is less precise than it was asked for. */
   warnings?: string[]
 }
@@ -120,6 +136,11 @@ export const usageInputs = {
     by: v.exactOptional(
       v.union([v.pipe(v.string(), v.check(isByList, BY)), v.pipe(v.array(oneBy, BY), v.minLength(1, BY))], BY),
     ),
+    order: v.exactOptional(choiceOf(usageOrders)),
+    top: v.exactOptional(count(1_000)),
+    series: v.exactOptional(choiceOf(['hour', 'day'])),
+    compare: v.exactOptional(choiceOf(['before'])),
+    names: v.exactOptional(v.boolean('must be true or false')),
   }),
   requests: closed({
     ...meant,
@@ -141,12 +162,20 @@ const PAGE = 100
 const LESS_PRECISE =
   'There were so many rows in some hours or days that they are summed up without end users, or without connections and models.'
 
+/** So many rows of a series are told apart. */
+const MOST_PARTS = 10
+
+const TIMES = ['hour', 'day', 'month'] as const
+
+/** `store`: has the names of keys and groups. */
 export function createUsageOperations({
   usage,
   clock,
+  store,
 }: {
   usage: KeptUsage | undefined
   clock: Clock
+  store: NameStore
 }): UsageOperations<unknown> {
   const reader = async (): Promise<UsageReader> => {
     if (!usage) throw gatewayError('USAGE_NOT_KEPT', { message: NOT_KEPT })
@@ -155,26 +184,41 @@ export function createUsageOperations({
 
   return {
     async summary(query = {}) {
-      const { from, to, by = 'key', ...given } = parseInput(usageInputs.summary, query)
+      const { from, to, by = 'key', ...others } = parseInput(usageInputs.summary, query)
+      const { order = 'cost', top, series, compare, names, ...given } = others
       const wanted = new Set(typeof by === 'string' ? (by.split(',') as UsageBy[]) : by) // the schema has checked them
       const end = to === undefined ? Number.POSITIVE_INFINITY : timeOf(to)
       const beginning = from === undefined ? dayBefore(Math.min(end, clock.now())) : timeOf(from)
       checkOrder(beginning, end)
-      if (wanted.has('hour') && Math.min(end, clock.now()) - beginning > MOST_HOURS_MS)
-        throw invalidInput('"from" must be at most 32 days before "to" where "by" has "hour"; ask by the day')
-      const sums = new UsageSums(wanted)
-      const range = await (await reader()).sums(
-        filterOf(given),
-        { from: beginning, to: end, unit: wanted.has('hour') ? 'hour' : 'day' },
-        (row, at) => sums.add(row, at),
-      )
-      return {
-        from: new Date(range.from).toISOString(),
-        to: new Date(range.to).toISOString(),
-        rows: sums.rows(),
-        totals: sums.totals(),
-        ...(range.isLessPrecise && { warnings: [LESS_PRECISE] }),
+      const last = Math.min(end, clock.now())
+      if ((wanted.has('hour') || series === 'hour') && last - beginning > MOST_HOURS_MS)
+        throw invalidInput(
+          `"from" must be at most 32 days before "to" where ${series ? '"series" is' : '"by" has'} "hour"; ask by the day`,
+        )
+      if ((top !== undefined || series) && TIMES.some((time) => wanted.has(time)))
+        throw invalidInput(`"by" must have no hour, day or month where "${series ? 'series' : 'top'}" is given`)
+      const filter = filterOf(given)
+      const usageReader = await reader()
+      const sums = new UsageSums({ by: wanted, order, top })
+      const time = { from: beginning, to: end }
+      const unit = wanted.has('hour') ? 'hour' : 'day'
+      const range = await usageReader.sums(filter, { ...time, unit }, (row, at) => sums.add(row, at))
+      const rows = sums.rows()
+      const summary: UsageSummary = { ...shownRange(range), rows, totals: sums.totals() }
+      if (series) {
+        const parts = new UsageSums({ by: new Set([...wanted, series]), order, apart: sums.first(MOST_PARTS) })
+        await usageReader.sums(filter, { ...time, unit: series }, (row, at) => parts.add(row, at))
+        summary.series = parts.rows()
       }
+      if (compare) {
+        const former = new UsageSums({ by: new Set(), order })
+        const formerTime = { from: range.from - (last - range.from), to: range.from, unit: 'day' } as const
+        const found = await usageReader.sums(filter, formerTime, (row, at) => former.add(row, at))
+        if (found.from < found.to) summary.before = { ...shownRange(found), totals: former.totals() }
+      }
+      if (names) summary.names = await namesIn(rows, store)
+      if (range.isLessPrecise) summary.warnings = [LESS_PRECISE]
+      return summary
     },
 
     async requests(query = {}) {
@@ -196,6 +240,23 @@ export function createUsageOperations({
       return { request: present(found, 'Request') }
     },
   }
+}
+
+const shownRange = ({ from, to }: TimeRange) => ({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })
+
+/** Records of which a name is shown. */
+interface NameStore {
+  keys: { all(): Promise<ReadonlyArray<{ id: string; name: string }>> }
+  groups: { all(): Promise<ReadonlyArray<{ id: string; name: string }>> }
+}
+
+/** The names of the keys and groups of rows by id, of those that are not deleted. */
+async function namesIn(rows: readonly SummaryRow[], { keys, groups }: NameStore): Promise<Record<string, string>> {
+  const ids = new Set(rows.flatMap(({ keyId = '', groupId = '' }) => [keyId, groupId]))
+  const shown: Record<string, string> = {}
+  for (const records of await Promise.all([keys.all(), groups.all()]))
+    for (const { id, name } of records) if (ids.has(id)) shown[id] = name
+  return shown
 }
 
 const NOT_KEPT =

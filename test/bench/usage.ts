@@ -12,7 +12,7 @@ import { createUsageOperations } from '../../src/management/usage.ts'
 import type { Storage } from '../../src/types.ts'
 import { Keeper } from '../../src/usage/kept/keeper.ts'
 import { UsageReader } from '../../src/usage/kept/reader.ts'
-import { requestAt } from '../usage/support/instances.ts'
+import { noNames, requestAt } from '../usage/support/instances.ts'
 
 /*
  * Writes the requests of 30 days into a store as a gateway does, and measures how long it takes to read them.
@@ -159,7 +159,7 @@ const usage = {
   reader: async () => reader,
   async close() {},
 }
-const api = createUsageOperations({ usage, clock })
+const api = createUsageOperations({ usage, clock, store: noNames })
 
 async function measure(what: string, read: () => Promise<unknown>): Promise<void> {
   const times: number[] = []

@@ -78,11 +78,20 @@ test('who has spent what is a table with the names of keys, or CSV', async ({ ur
     ],
   )
   const csv = await runHere(url, 'usage --by model --from 2026-01-01 --csv')
-  assert.match(csv.out.split('\r\n')[1] ?? '', /^openai\/gpt,2,0,0,0,2000,200,0,0,0,,0\.006(?:,\d+){6}$/)
+  assert.match(csv.out.split('\r\n')[1] ?? '', /^openai\/gpt,2,0,0,0,2000,200,0,0,0,,0\.006(?:,\d+){6},{4}$/)
   const json = await runHere(url, 'usage summary --key team-a --from 2026-01-01 --json')
   assert.equal(JSON.parse(json.out).totals.requests, 3)
   assert.is((await runHere(url, 'usage --key team-b')).err, 'There is no key "team-b". Did you mean "team-a"?\n')
   assert.is((await runHere(url, 'usage --from yesterday --to today')).out, 'Nothing was used.\n')
+})
+
+test('the first rows, all others and the time before are shown', async ({ url, door }) => {
+  for (const name of ['a', 'b', 'c']) await ask(door, (await door.gateway.api.keys.create({ name })).key)
+  const { out } = await runHere(url, 'usage --top 1 --order requests --compare before')
+  const lines = out.split('\n')
+  assert.match(lines[0] ?? '', /^KEY +OTHERS +REQUESTS /)
+  assert.match(lines[2] ?? '', /^- +2 more +2 /)
+  assert.match(out, /\nBefore: 0 requests, 0 tokens of input and 0 of output, \$0\.00\n$/)
 })
 
 test('the requests that were refused are listed with why, and one is shown whole', async ({ url, door }) => {

@@ -6,7 +6,7 @@ import type { KeptRequest } from '../../src/usage/kept/record.ts'
 import type { KeptUsage } from '../../src/usage/kept/usage.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openInstance, requestAt } from './support/instances.ts'
+import { noNames, openInstance, requestAt } from './support/instances.ts'
 
 const test = suite('usage over crashes and several instances')
 
@@ -112,7 +112,7 @@ for (const atomic of [true, false])
         const open = (): Instance => {
           const { storage, killAfter } = killable(watched)
           const usage = openInstance(storage, clock)
-          return { usage, killAfter, api: createUsageOperations({ usage, clock }) }
+          return { usage, killAfter, api: createUsageOperations({ usage, clock, store: noNames }) }
         }
         const instances = [open(), open(), open()]
         let input = 1

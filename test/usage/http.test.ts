@@ -48,6 +48,8 @@ test('sums and requests are read with parameters, and a bad one is a 400 that na
     ['/api/usage?by=key&by=model', '"by" must be given once'],
     ['/api/usage?form=csv', '"form"'],
     ['/api/usage?format=xml', '"format"'],
+    ['/api/usage?names=1', '"names"'],
+    ['/api/usage?top=many', '"top"'],
     ['/api/usage/requests?limit=many', '"limit"'],
     ['/api/usage/requests?limit=1.5', '"limit"'],
     ['/api/usage/requests?status=0', '"status"'],
@@ -153,6 +155,21 @@ test('a client reads usage with the same arguments and results as in process', a
   assert.equal(page, await api.usage.requests({ limit: 2 }))
   const id = page.requests[0]?.id ?? ''
   assert.equal(await client.usage.request(id), await api.usage.request(id))
+})
+
+test('a page has its rows, their names and course, and the time before from one call', async () => {
+  const { chat, gateway, api, read } = await open()
+  const { id, key } = await api.keys.create({ name: 'a' })
+  await chat({}, { headers: { authorization: `Bearer ${key}` } })
+  const query = { by: 'key', top: 5, series: 'hour', compare: 'before', names: true } as const
+  const answer = await read('/api/usage?by=key&top=5&series=hour&compare=before&names=true')
+  assert.equal(answer, await api.usage.summary(query))
+  const client = createClient({ baseUrl: 'http://gateway', token, fetch: gateway.fetch })
+  assert.equal(await client.usage.summary(query), answer)
+  assert.equal(
+    [answer.rows.length, answer.series.length, answer.before.totals.requests, answer.names],
+    [1, 1, 0, { [id]: 'a' }],
+  )
 })
 
 test('where nothing is kept, reading is refused with what to do', async () => {

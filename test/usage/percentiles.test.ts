@@ -5,7 +5,7 @@ import { shardOf, totalsKey } from '../../src/usage/kept/layout.ts'
 import { decodeTotals } from '../../src/usage/kept/totals.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openInstance, requestAt } from './support/instances.ts'
+import { noNames, openInstance, requestAt } from './support/instances.ts'
 
 const test = suite('percentiles of how long requests took')
 
@@ -72,7 +72,9 @@ test('they are those of all hours and instances together, whether folded or in m
     )
   await instances[0]?.close()
   await instances[1]?.close()
-  const { totals, rows } = await createUsageOperations({ usage: instances[2], clock }).summary({ by: 'key' })
+  const { totals, rows } = await createUsageOperations({ usage: instances[2], clock, store: noNames }).summary({
+    by: 'key',
+  })
   const { p50 = 0, p95 = 0, p99 = 0 } = totals.durationMs ?? {}
   isNear(p50, exactly(times, 0.5), 'p50')
   isNear(p95, exactly(times, 0.95), 'p95')
@@ -88,7 +90,7 @@ test('they are those of all hours and instances together, whether folded or in m
 test('a refused request has no duration, and one without an answer no first byte', async () => {
   const clock = fakeClock(now)
   const usage = openInstance(memoryStorage({ clock }), clock)
-  const api = createUsageOperations({ usage, clock })
+  const api = createUsageOperations({ usage, clock, store: noNames })
   usage.keep(requestAt(now, { end: 'refused', durationMs: 0 }))
   const { totals } = await api.summary()
   assert.equal([totals.requests, totals.durationMs, totals.firstByteMs], [1, undefined, undefined])
@@ -114,7 +116,7 @@ test('sums of an earlier release are read and added to; they have no percentiles
   const storage = memoryStorage({ clock })
   await storage.set(hour, JSON.stringify(formerTotals))
   const usage = openInstance(storage, clock)
-  const api = createUsageOperations({ usage, clock })
+  const api = createUsageOperations({ usage, clock, store: noNames })
   const before = (await api.summary()).totals
   assert.equal([before.requests, before.tokens.input, before.costUsd], [3, 30, 30e-9])
   assert.not.ok('durationMs' in before || 'firstByteMs' in before)

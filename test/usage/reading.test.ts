@@ -3,7 +3,7 @@ import { createUsageOperations, type UsageOperations } from '../../src/managemen
 import type { KeptRequest } from '../../src/usage/kept/record.ts'
 import { fakeClock } from '../support/clock.ts'
 import { assert, suite } from '../support/suite.ts'
-import { openInstance, requestAt } from './support/instances.ts'
+import { noNames, openInstance, requestAt } from './support/instances.ts'
 
 const test = suite('reading usage')
 
@@ -20,7 +20,7 @@ async function openWith(
   const usage = openInstance(storage, clock)
   for (const request of requests) usage.keep(request)
   if (isFolded) await usage.close()
-  const api = createUsageOperations({ usage, clock })
+  const api = createUsageOperations({ usage, clock, store: noNames })
   return { clock, storage, usage, api }
 }
 
@@ -179,7 +179,7 @@ test('what is older than it is kept for is not shown, and is gone from the stora
   const storage = memoryStorage({ clock })
   const days = { requests: 2, totals: 10 }
   const usage = openInstance(storage, clock, days)
-  const api = createUsageOperations({ usage, clock })
+  const api = createUsageOperations({ usage, clock, store: noNames })
   const request = requestAt(clock.now())
   usage.keep(request)
   await usage.close()
@@ -206,7 +206,7 @@ test('a shorter time hides at once what was kept for longer', async () => {
   usage.keep(requestAt(clock.now() - 5 * 24 * HOUR))
   await usage.close()
   const later = openInstance(storage, clock, { requests: 3, totals: 100 })
-  const api = createUsageOperations({ usage: later, clock })
+  const api = createUsageOperations({ usage: later, clock, store: noNames })
   assert.equal((await api.requests()).requests, [])
   assert.is((await api.summary({ from: '2026-01-01' })).totals.requests, 1)
 })
@@ -251,7 +251,7 @@ test('rows that a value cannot hold lose their end users, and nothing else, and 
   const usage = openInstance(storage, clock)
   for (let nth = 0; nth < 400; nth++) usage.keep(requestAt(clock.now(), { user: `user-${nth}`, input: nth }))
   await usage.close()
-  const api = createUsageOperations({ usage, clock })
+  const api = createUsageOperations({ usage, clock, store: noNames })
   const { rows, totals, warnings = [] } = await api.summary({ by: 'key,user' })
   assert.match(warnings[0] ?? '', /without end users/)
   assert.ok(rows.length < 400)

@@ -84,6 +84,7 @@ const rowColumns = (names: ReadonlyMap<string, string>): ReadonlyArray<Column<Su
   ['TARGET', ({ target }) => targetName(target)],
   ['CONNECTION', ({ target }) => target?.connectionId],
   ['USER', ({ user }) => user],
+  ['OTHERS', ({ others }) => (others === undefined ? undefined : `${others} more`)],
   ...sumColumns,
 ]
 
@@ -101,8 +102,8 @@ const requestColumns = (names: ReadonlyMap<string, string>): ReadonlyArray<Colum
   ['ID', ({ id }) => id],
 ]
 
-const total = ({ requests, tokens, costUsd, unpriced }: UsageTotals): string =>
-  `Together: ${requests} requests, ${tokens.input} tokens of input and ${tokens.output} of output, ${dollars(costUsd)}${
+const total = (what: string, { requests, tokens, costUsd, unpriced }: UsageTotals): string =>
+  `${what}: ${requests} requests, ${tokens.input} tokens of input and ${tokens.output} of output, ${dollars(costUsd)}${
     unpriced > 0 ? ` and ${unpriced} calls whose price is not known` : ''
   }\n`
 
@@ -114,17 +115,21 @@ export const usage = {
       help: 'Sums of requests, tokens and costs, of the last 24 hours unless --from is given',
       fields: {
         by: text('by', 'key,day', 'What is told apart: key, group, model, target, user, hour, day, month; default key'),
+        order: text('order', 'requests', 'What comes first: cost (the default), requests, tokens'),
+        top: number('top', 'top', 'The most rows, 1 to 1000; all others are summed up in a last one'),
+        compare: text('compare', 'before', 'With "before": the sums of the time of the same length before, too'),
         ...filters,
         csv,
       },
       async run(call) {
         const body = await call.api.usage.summary(await queryOf(call))
-        const { rows, totals, warnings } = body
+        const { rows, totals, before, warnings } = body
         const said = { body, ...(warnings && { warnings }) }
         if (call.input.csv) return { ...said, text: csvOf('rows', rows) }
         const names = await namesOf(call.api, rows)
-        const text = rows.length > 0 ? table(rowColumns(names), rows) + total(totals) : 'Nothing was used.\n'
-        return { ...said, text }
+        const text =
+          rows.length > 0 ? table(rowColumns(names), rows) + total('Together', totals) : 'Nothing was used.\n'
+        return { ...said, text: before ? text + total('Before', before.totals) : text }
       },
     },
     requests: {

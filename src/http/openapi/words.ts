@@ -121,7 +121,7 @@ export const operationWords: Readonly<Record<string, Words>> = {
   'cloud.sessions.revoke': words('End a session at the cloud proxy', undefined, CLOUD_ERRORS),
   'usage.summary': words(
     'Sum up what was used',
-    'Requests, tokens and costs, by what `by` names. Also as `text/csv` and `application/jsonl`, the rows alone.',
+    'Requests, tokens, costs and percentiles of times, by what `by` names. Also as `text/csv` and `application/jsonl`, the rows alone.',
     [409],
   ),
   'usage.requests': words(
@@ -172,6 +172,12 @@ export const queryWords: Readonly<Record<string, string>> = {
   from: 'The beginning: a time in ISO 8601 with its zone, or a day in UTC. Default: of sums 24 hours before `to`, of requests all that are kept.',
   to: 'The end, which is not meant any more, as `from`. Default: now.',
   by: 'What the rows tell apart, with commas: `key`, `group`, `model`, `target`, `user`, `hour`, `day`, `month`. Default `key`. By the hour for at most 32 days.',
+  order: 'What comes first among rows of one time. Default `cost`.',
+  top: 'The most rows; all others are summed up in a last one, whose `others` says how many they are. Not with a time in `by`.',
+  series:
+    '`series` in the answer: the first ten rows by the hour or the day, and all others summed up. Not with a time in `by`.',
+  compare: '`before`: sums of the time of the same length before `from` as well.',
+  names: '`names` in the answer: those of the keys and groups of the rows, by their ids.',
   keyId: 'Empty: those without a key. The same holds for other texts.',
   model: 'The name that clients asked for.',
   user: 'The end user that clients named.',

@@ -21,6 +21,9 @@ export function openInstance(
   })
 }
 
+/** A store without keys and groups. */
+export const noNames = { keys: { all: async () => [] }, groups: { all: async () => [] } }
+
 /** A request that came at `at` (epoch ms), answered by one target for as many nano-dollars as it has tokens of input. */
 export function requestAt(at: number, given: Partial<KeptRequest> & { input?: number } = {}): KeptRequest {
   const { input = 1, ...others } = given

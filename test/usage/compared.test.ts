@@ -1,0 +1,158 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import { createUsageOperations, type UsageQuery } from '../../src/management/usage.ts'
+import type { KeptRequest } from '../../src/usage/kept/record.ts'
+import { fakeClock } from '../support/clock.ts'
+import { assert, suite } from '../support/suite.ts'
+import { openInstance, requestAt } from './support/instances.ts'
+
+const test = suite('usage of a page in one call')
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const now = Date.parse('2026-01-20T12:30:00Z')
+
+const store = {
+  keys: {
+    all: async () => [
+      { id: 'k1', name: 'first', key: 'sbx_secret' },
+      { id: 'unused', name: 'unused' },
+    ],
+  },
+  groups: { all: async () => [{ id: 'g1', name: 'customers' }] },
+}
+
+/** Operations over requests that are folded. */
+async function openWith(requests: readonly KeptRequest[], days?: { requests: number; totals: number }) {
+  const clock = fakeClock(now)
+  const usage = openInstance(memoryStorage({ clock }), clock, days)
+  for (const request of requests) usage.keep(request)
+  await usage.close()
+  return createUsageOperations({ usage, clock, store })
+}
+
+for (const [what, query] of [
+  ['the last 24 hours', {}],
+  ['a filter', { keyId: 'k2' }],
+  ['whole days', { from: '2026-01-19', to: '2026-01-20' }],
+  ['a day that is not over', { from: '2026-01-20', to: '2026-01-21' }],
+  ['a part of an hour', { from: '2026-01-20T12:20:00Z', to: '2026-01-20T12:29:00Z' }],
+  ['ten days', { from: '2026-01-10T07:15:00Z' }],
+] as const satisfies Array<[string, UsageQuery]>)
+  test(`the time before has the same length and the same filter: ${what}`, async () => {
+    const requests = Array.from({ length: 900 }, (_, nth) =>
+      requestAt(now - nth * 37 * MINUTE, { keyId: `k${nth % 3}`, durationMs: 100 }),
+    )
+    const api = await openWith(requests)
+    const { from, totals, before } = await api.summary({ ...query, compare: 'before' })
+    const end = 'to' in query ? Math.min(Date.parse(query.to), now) : now
+    const beginning = Date.parse(from)
+    const count = (first: number, last: number) =>
+      requests.filter(({ time, keyId }) => {
+        const at = Date.parse(time)
+        return at >= first && at < last && (!('keyId' in query) || keyId === query.keyId)
+      }).length
+    assert.is(Date.parse(before?.to ?? ''), beginning)
+    assert.is(Date.parse(before?.from ?? ''), beginning - (end - beginning))
+    assert.is(before?.totals.requests, count(beginning - (end - beginning), beginning))
+    assert.is(totals.requests, count(beginning, 'to' in query && Date.parse(query.to) < now ? end : now + 1))
+    assert.is('before' in (await api.summary(query)), false)
+  })
+
+test('a time before of which nothing is kept any more is left out, and one that is kept in part says so', async () => {
+  const api = await openWith([requestAt(now)], { requests: 1, totals: 3 })
+  assert.is((await api.summary({ from: '2026-01-10', compare: 'before' })).before, undefined)
+  const { before } = await api.summary({ from: '2026-01-18T12:30:00Z', compare: 'before' })
+  assert.equal([before?.from, before?.to], ['2026-01-17T12:00:00.000Z', '2026-01-18T12:00:00.000Z'])
+})
+
+/** As many requests of each key as its number, in each of the three last hours. */
+const many = Array.from({ length: 14 }, (_, key) =>
+  Array.from({ length: (key + 1) * 3 }, (_, nth) =>
+    requestAt(now - (nth % 3) * HOUR, { keyId: `k${key + 1}`, input: 100 - key, durationMs: 10 * (key + 1) }),
+  ),
+).flat()
+
+test('the most rows are the first by cost, by requests or by tokens, and all others are one row', async () => {
+  const api = await openWith(many)
+  const seen = async (query: UsageQuery) =>
+    (await api.summary(query)).rows.map(({ keyId, others, requests }) => [keyId ?? others, requests])
+  assert.equal(await seen({ top: 2, order: 'requests' }), [
+    ['k14', 42],
+    ['k13', 39],
+    [12, 234],
+  ])
+  assert.equal((await seen({ top: 14 })).length, 14)
+  const spent = (input: number, costUsd: number) => {
+    const { attempts } = requestAt(now, { input })
+    return { attempts: attempts.map((one) => ({ ...one, costUsd })) }
+  }
+  const some = await openWith([
+    requestAt(now, { keyId: 'costly', ...spent(5, 1) }),
+    requestAt(now, { keyId: 'long', ...spent(900, 0.1) }),
+    ...Array.from({ length: 3 }, () => requestAt(now, { keyId: 'often', ...spent(1, 0) })),
+  ])
+  const first = async (query: UsageQuery) => (await some.summary({ top: 1, ...query })).rows[0]?.keyId
+  assert.equal(
+    [await first({}), await first({ order: 'requests' }), await first({ order: 'tokens' })],
+    ['costly', 'often', 'long'],
+  )
+})
+
+test('the row of all others has their sums and percentiles', async () => {
+  const api = await openWith(many)
+  const { rows, totals } = await api.summary({ top: 13, order: 'requests' })
+  const alone = (await api.summary({ keyId: 'k1' })).totals
+  const { others, ...sums } = rows.at(-1) ?? {}
+  assert.is(others, 1)
+  assert.equal(sums, alone)
+  assert.is(
+    rows.reduce((sum, { requests }) => sum + requests, 0),
+    totals.requests,
+  )
+})
+
+for (const series of ['hour', 'day'] as const)
+  test(`a series has the first ten rows by the ${series}, and the sums of all others`, async () => {
+    const api = await openWith(many)
+    const answer = await api.summary({ series, order: 'requests', names: true })
+    const hours = series === 'hour' ? 3 : 1
+    const parts = answer.series ?? []
+    assert.is(parts.length, 11 * hours)
+    for (let hour = 0; hour < hours; hour++) {
+      const some = parts.slice(hour * 11, hour * 11 + 11)
+      assert.is(new Set(some.map((row) => row[series])).size, 1)
+      const [others] = some.filter((row) => row.others !== undefined)
+      assert.equal([others?.others, others?.requests], [4, ((1 + 2 + 3 + 4) * 3) / hours])
+      assert.equal(
+        some.flatMap(({ keyId, requests }) => (keyId ? [[keyId, requests]] : [])),
+        Array.from({ length: 10 }, (_, nth) => [`k${14 - nth}`, ((14 - nth) * 3) / hours]),
+      )
+    }
+    assert.equal(answer.rows, (await api.summary({ order: 'requests' })).rows)
+    assert.equal(answer.names, { k1: 'first' })
+  })
+
+test('names are those of keys and groups alone, and no value of a key is among them', async () => {
+  const api = await openWith([requestAt(now, { groupId: 'g1' }), requestAt(now, { keyId: 'deleted' })])
+  assert.equal((await api.summary({ by: 'key,group', names: true })).names, { k1: 'first', g1: 'customers' })
+  assert.equal((await api.summary({ by: 'model', names: true })).names, {})
+  assert.is((await api.summary({ by: 'key' })).names, undefined)
+})
+
+test('a bad parameter is refused by its name', async () => {
+  const api = await openWith([])
+  for (const [query, says] of [
+    [{ compare: 'after' }, '"compare" must be one of "before"'],
+    [{ order: 'age' }, '"order" must be one of "cost", "requests", "tokens"'],
+    [{ top: 0 }, '"top" must be a whole number from 1 to 1000'],
+    [{ series: 'month' }, '"series" must be one of "hour", "day"'],
+    [{ series: 'hour', by: 'key,day' }, '"by" must have no hour, day or month where "series" is given'],
+    [{ top: 5, by: 'month' }, '"by" must have no hour, day or month where "top" is given'],
+    [{ series: 'hour', from: '2025-06-01' }, '"from" must be at most 32 days before "to" where "series" is "hour"'],
+    [{ names: 'yes' }, '"names" must be true or false'],
+  ] as const)
+    assert.ok(
+      String(await api.summary(query).catch((error) => error.message)).startsWith(says),
+      `${JSON.stringify(query)}: ${await api.summary(query).catch(String)}`,
+    )
+})
