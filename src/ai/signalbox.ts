@@ -6,16 +6,22 @@ import type {
   CallTerms,
   LanguageCall,
   SignalboxEmbeddingModel,
+  SignalboxImageModel,
   SignalboxLanguageModel,
   SignalboxRerankingModel,
+  SignalboxSpeechModel,
+  SignalboxTranscriptionModel,
   Specification,
   StreamPartOf,
 } from './types.ts'
 
 export type {
   SignalboxEmbeddingModel,
+  SignalboxImageModel,
   SignalboxLanguageModel,
   SignalboxRerankingModel,
+  SignalboxSpeechModel,
+  SignalboxTranscriptionModel,
   Specification,
 } from './types.ts'
 
@@ -42,6 +48,9 @@ export interface Signalbox<S extends Specification = 'v4'> {
   languageModel(model: string): SignalboxLanguageModel<S>
   embeddingModel(model: string): SignalboxEmbeddingModel<S>
   rerankingModel(model: string): SignalboxRerankingModel<S>
+  imageModel(model: string): SignalboxImageModel<S>
+  speechModel(model: string): SignalboxSpeechModel<S>
+  transcriptionModel(model: string): SignalboxTranscriptionModel<S>
 }
 
 /**
@@ -67,6 +76,9 @@ export function createSignalbox<S extends Specification = 'v4'>(
     languageModel: (model: string) => models.language(model),
     embeddingModel: (model: string) => models.embedding(model),
     rerankingModel: (model: string) => models.reranking(model),
+    imageModel: (model: string) => models.image(model),
+    speechModel: (model: string) => models.speech(model),
+    transcriptionModel: (model: string) => models.transcription(model),
   })
 }
 
@@ -138,12 +150,50 @@ class Models<S extends Specification> {
     }
   }
 
+  image(modelId: string): SignalboxImageModel<S> {
+    return {
+      ...this.#base(modelId),
+      maxImagesPerCall: 10,
+      doGenerate: async (call) => {
+        const { answer, response } = await this.#media<ImagesBody>('image-model', modelId, call)
+        const { body: _, ...facts } = response // as large as the images
+        return { ...answer, response: facts }
+      },
+    }
+  }
+
+  speech(modelId: string): SignalboxSpeechModel<S> {
+    return {
+      ...this.#base(modelId),
+      doGenerate: async (call) => {
+        const { answer, response } = await this.#media<SpeechBody>('speech-model', modelId, call)
+        return { ...answer, response }
+      },
+    }
+  }
+
+  transcription(modelId: string): SignalboxTranscriptionModel<S> {
+    return {
+      ...this.#base(modelId),
+      doGenerate: async (call) => {
+        const { answer, response } = await this.#media<TranscriptBody>('transcription-model', modelId, call)
+        return { language: undefined, durationInSeconds: undefined, ...answer, response }
+      },
+    }
+  }
+
   #base(modelId: string) {
     return { specificationVersion: this.#specification, provider: 'signalbox', modelId }
   }
 
   #ofKind(route: string, modelId: string): ModelRoute {
     return { route, headers: { 'ai-model-id': modelId, [`ai-${route}-specification-version`]: this.#version } }
+  }
+
+  async #media<T>(route: string, modelId: string, call: CallTerms) {
+    const { value, response } = await this.#whole<Timed<T>>(this.#ofKind(route, modelId), call)
+    const { response: own, ...answer } = value
+    return { answer, response: { ...own, timestamp: new Date(own.timestamp), ...response } }
   }
 
   /** Rejects with an `APICallError` on a status of failure. */
@@ -175,6 +225,14 @@ type GeneratedBody<S extends Specification> = Omit<
 > & { response?: { id?: string; timestamp?: string; modelId?: string } }
 type EmbeddedBody = Omit<Awaited<ReturnType<SignalboxEmbeddingModel<'v4'>['doEmbed']>>, 'response'>
 type RankedBody = Omit<Awaited<ReturnType<SignalboxRerankingModel<'v4'>['doRerank']>>, 'response'>
+
+/** An answer that says when it came, and from which model. */
+type Timed<T> = T & { response: { timestamp: string; modelId: string } }
+type ImagesBody = Omit<Awaited<ReturnType<SignalboxImageModel<'v4'>['doGenerate']>>, 'response'>
+type SpeechBody = Omit<Awaited<ReturnType<SignalboxSpeechModel<'v4'>['doGenerate']>>, 'response'>
+type Heard = Awaited<ReturnType<SignalboxTranscriptionModel<'v4'>['doGenerate']>>
+type TranscriptBody = Omit<Heard, 'response' | 'language' | 'durationInSeconds'> &
+  Partial<Pick<Heard, 'language' | 'durationInSeconds'>>
 
 /** The parts of a stream, as far as its bytes have come. Read no faster than they are taken. */
 function partsOf<S extends Specification>(

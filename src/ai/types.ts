@@ -166,3 +166,96 @@ export interface SignalboxRerankingModel<S extends Specification> {
     warnings: UnsupportedWarning[]
   }>
 }
+
+/** A picture that is changed, or the mask of one. */
+export type ImageFile = { type: 'file'; mediaType: string; data: string | Uint8Array } | { type: 'url'; url: string }
+
+export interface SignalboxImageModel<S extends Specification> {
+  readonly specificationVersion: S
+  readonly provider: string
+  readonly modelId: string
+  readonly maxImagesPerCall: number
+  doGenerate(
+    call: CallTerms & {
+      prompt: string | undefined
+      n: number
+      size: `${number}x${number}` | undefined
+      aspectRatio: `${number}:${number}` | undefined
+      seed: number | undefined
+      files?: ImageFile[] | undefined
+      mask?: ImageFile | undefined
+      providerOptions?: unknown
+    },
+  ): Promise<{
+    /** In base64. */
+    images: string[]
+    isRetryable?: boolean
+    usage?: { inputTokens: number | undefined; outputTokens: number | undefined; totalTokens: number | undefined }
+    warnings: UnsupportedWarning[]
+    /** `images`: what is said of each. */
+    providerMetadata: { signalbox: JsonMap & { images: Json[] } }
+    response: ModelResponse
+  }>
+}
+
+/** When a model has answered, and how. */
+interface ModelResponse {
+  timestamp: Date
+  modelId: string
+  headers: Record<string, string>
+}
+
+export interface SignalboxSpeechModel<S extends Specification> {
+  readonly specificationVersion: S
+  readonly provider: string
+  readonly modelId: string
+  doGenerate(
+    call: CallTerms & {
+      text: string
+      voice?: string
+      outputFormat?: string
+      instructions?: string
+      speed?: number
+      language?: string
+      providerOptions?: unknown
+    },
+  ): Promise<{
+    /** In base64. */
+    audio: string
+    warnings: UnsupportedWarning[]
+    providerMetadata: { signalbox: JsonMap }
+    response: ModelResponse & { body: unknown }
+  }>
+}
+
+export interface SignalboxTranscriptionModel<S extends Specification> {
+  readonly specificationVersion: S
+  readonly provider: string
+  readonly modelId: string
+  doGenerate(
+    call: CallTerms & {
+      /** Bytes, or base64. */
+      audio: Uint8Array | string
+      mediaType: string
+      timestampGranularities?: ('word' | 'segment')[]
+      providerOptions?: unknown
+    },
+  ): Promise<{
+    text: string
+    /** Where the vendor tells times, or was asked for them. */
+    segments: TimedText[]
+    /** Only in AI SDK 7. */
+    words?: TimedText[]
+    language: string | undefined
+    durationInSeconds: number | undefined
+    warnings: UnsupportedWarning[]
+    providerMetadata: { signalbox: JsonMap }
+    response: ModelResponse & { body: unknown }
+  }>
+}
+
+interface TimedText {
+  text: string
+  startSecond: number
+  endSecond: number
+}

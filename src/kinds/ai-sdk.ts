@@ -24,9 +24,9 @@ export function dropUnread(body: Fields, options: readonly Fields[]): void {
   for (const one of [...options, body]) one.drop()
 }
 
-/** What an answer says of itself: its losses, who has answered, and the tokens of it. `more`: further members of the gateway's facts. */
+/** What an answer says of itself: when it came, its losses, who has answered, and the tokens of it. `more`: further members of the gateway's facts. */
 export function factsOf(
-  { losses, lost, describe }: Pick<WriteTerms<unknown>, 'losses' | 'lost' | 'describe'>,
+  { losses, lost, describe, now, model }: Omit<WriteTerms<unknown>, 'asked' | 'provider' | 'newId'>,
   usage: ToldFacts['usage'],
   more: JsonObject = {},
 ): JsonObject {
@@ -35,6 +35,7 @@ export function factsOf(
   const used = { ...(tokens > 0 && { inputTokens, outputTokens, totalTokens: tokens }), ...units }
   return {
     ...(Object.keys(used).length > 0 && { usage: used }),
+    response: { timestamp: new Date(now * 1_000).toISOString(), modelId: model },
     warnings: wireWarnings(losses()),
     ...wireFacts({ losses: losses(), lost: lost.list(), usage, describe }, more),
   }

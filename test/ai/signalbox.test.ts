@@ -1,15 +1,23 @@
 import type {
   EmbeddingModelV3,
   EmbeddingModelV4,
+  ImageModelV3,
+  ImageModelV4,
   LanguageModelV3,
   LanguageModelV4,
   RerankingModelV3,
   RerankingModelV4,
+  SpeechModelV3,
+  SpeechModelV4,
+  TranscriptionModelV3,
+  TranscriptionModelV4,
 } from '@ai-sdk/provider'
 import * as ai7 from 'ai'
 import { createSignalbox, type Signalbox, type Specification } from '../../src/ai/signalbox.ts'
 import type { Gateway } from '../../src/gateway.ts'
+import { bytesOf, png } from '../kinds/image/pictures.ts'
 import { answerAt } from '../kinds/samples.ts'
+import { wav } from '../kinds/transcription/sample.ts'
 import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
 import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
 import { fakeUpstream, json, never, sse } from '../pipeline/support/upstream.ts'
@@ -26,7 +34,14 @@ export const fits = (four: Signalbox, three: Signalbox<'v3'>) => {
   const language3: LanguageModelV3 = three('fast')
   const embedding3: EmbeddingModelV3 = three.embeddingModel('e')
   const reranking3: RerankingModelV3 = three.rerankingModel('r')
-  return [language, embedding, reranking, language3, embedding3, reranking3]
+  const image: ImageModelV4 = four.imageModel('i')
+  const speech: SpeechModelV4 = four.speechModel('s')
+  const transcription: TranscriptionModelV4 = four.transcriptionModel('t')
+  const image3: ImageModelV3 = three.imageModel('i')
+  const speech3: SpeechModelV3 = three.speechModel('s')
+  const transcription3: TranscriptionModelV3 = three.transcriptionModel('t')
+  const others = [image, speech, transcription, image3, speech3, transcription3]
+  return [language, embedding, reranking, language3, embedding3, reranking3, ...others]
 }
 
 /** Each way to a gateway, for a version. */
@@ -44,6 +59,7 @@ for (const [way, open] of Object.entries(ways))
     [ai7, 'v4'],
     [ai6, 'v3'],
   ] as const) {
+    const { experimental_generateSpeech: speak, experimental_transcribe: transcribe } = ai
     const test = suite(`signalbox/ai ${way}, ${specification}`)
 
     const opened = async (up: ReturnType<typeof fakeUpstream>) => {
@@ -77,6 +93,22 @@ for (const [way, open] of Object.entries(ways))
       const asked = { query: 'red fruit', documents: ['a tree', 'a red fruit'], topN: 1 }
       const { ranking } = await ai.rerank({ ...asked, model: signalbox.rerankingModel('one/r') })
       assert.is(ranking[0]?.originalIndex, 1)
+    })
+
+    test('images are made, texts spoken and sound written down', async () => {
+      const { signalbox } = await opened(fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({})))
+      const asked = { n: 12, size: '1024x1024' as const, maxRetries: 0 }
+      const prompt = { text: 'a walk', images: [bytesOf(png)] }
+      const made = await ai.generateImage({ ...asked, model: signalbox.imageModel('one/i'), prompt })
+      assert.equal([made.image.base64, made.responses.length], [png, 2])
+      assert.is(Object(made.providerMetadata.signalbox).images.length, 2)
+      const { audio } = await speak({ model: signalbox.speechModel('one/s'), text: 'Hi', maxRetries: 0 })
+      assert.is(new TextDecoder().decode(audio.uint8Array), 'sound')
+      const model = signalbox.transcriptionModel('one/t')
+      const heard = await transcribe({ model, audio: wav, maxRetries: 0 })
+      assert.equal([heard.text, heard.segments, heard.durationInSeconds], ['Hi', [], 0.2])
+      assert.ok(heard.responses[0]?.timestamp instanceof Date)
+      assert.is(heard.responses[0]?.modelId, 't')
     })
 
     test('the AI SDK does not repeat what the gateway has tried at all targets', async () => {
