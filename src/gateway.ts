@@ -14,6 +14,7 @@ import { createInFlight, type InFlight } from './lib/in-flight.ts'
 import { createBackground, once } from './lib/promises.ts'
 import type { Ledger } from './limits/ledger.ts'
 import type { ListReader } from './listing/listing.ts'
+import type { LookUpCache } from './listing/look-up.ts'
 import type { Pushes } from './management/cloud-pushes.ts'
 import { deferredManagement } from './management/deferred.ts'
 import type { Management } from './management/operations.ts'
@@ -43,6 +44,7 @@ import {
 import { defaultCatalog } from './providers/catalog.ts'
 import { createKeyWatch, type KeyWatch, type PresentedKey } from './store/keyring.ts'
 import { createStore, type Store, type StoreOptions } from './store/store.ts'
+import type { Kind } from './types.ts'
 import { keepUsage } from './usage/kept/usage.ts'
 
 /**
@@ -211,7 +213,8 @@ export function createGatewayWith(
     const { createManagementApi } = await import('./http/management.ts')
     const { routes, health, explain, choosing } = pipeline
     const cloud = { fetch: upstream(), options: options.cloud ?? {}, random: platformRandom, startTimer, onError }
-    const published = async () => (await listing()).list(['llm'], upstream())
+    const published = async (kinds: readonly Kind[], cache?: LookUpCache) =>
+      (await listing()).list(kinds, upstream(), cache && { cache })
     const rotation = { reset: async (group: string) => (await choosing()).roundRobin.reset(group) }
     const made = createManagementApi(
       {

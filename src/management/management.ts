@@ -2,6 +2,7 @@ import type { GenericSchema } from 'valibot'
 import type { Exchange, Reply } from '../lib/exchange.ts'
 import { createMutex } from '../lib/promises.ts'
 import type { AccountName, Ledger } from '../limits/ledger.ts'
+import type { LookUpCache } from '../listing/look-up.ts'
 import type { Explanation } from '../routing/explanation.ts'
 import type { Health } from '../routing/health.ts'
 import type { RuledLimits } from '../routing/request-rules.ts'
@@ -9,7 +10,7 @@ import type { RoundRobin } from '../routing/round-robin.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { Store } from '../store/store.ts'
 import { createWritableStore } from '../store/writable-store.ts'
-import type { Catalog, Clock, ModelEntry } from '../types.ts'
+import type { Catalog, Clock, Kind, ModelEntry } from '../types.ts'
 import type { KeptUsage } from '../usage/kept/usage.ts'
 import { cloudInputs } from './cloud.ts'
 import { createCloudOperations } from './cloud-actions.ts'
@@ -25,15 +26,10 @@ import { createDamagedRecordOperations, createHealthOperations, damagedRecordInp
 import { createInfo, type OwnFacts } from './info.ts'
 import { createKeyOperations, keyInputs } from './keys.ts'
 import { createLimitOperations, limitInputs } from './limits.ts'
-import {
-  aliasInputs,
-  createAliasOperations,
-  createCustomModelOperations,
-  createModelOperations,
-  customModelInputs,
-} from './models.ts'
+import { aliasInputs, createAliasOperations, createCustomModelOperations, customModelInputs } from './models.ts'
 import type { Management, OpenApiDocument, PerInput } from './operations.ts'
 import { createProviderOperations, providerInputs } from './providers.ts'
+import { createModelOperations, modelInputs } from './published-models.ts'
 import { createSettingsOperations, settingsInputs } from './settings.ts'
 import { createUsageOperations, usageInputs } from './usage.ts'
 
@@ -44,8 +40,8 @@ export interface ManagementDependencies {
   rotation: Pick<RoundRobin, 'reset'>
   /** Where model names lead now. */
   routes(): Promise<RouteTable>
-  /** The models that clients can ask for, as `GET /v1/models` lists them. */
-  published(): Promise<ModelEntry[]>
+  /** The models of some kinds that clients can ask for; those of providers that are asked come once for all lists that share `cache`. */
+  published(kinds: readonly Kind[], cache?: LookUpCache): Promise<ModelEntry[]>
   health: Health
   limits: RuledLimits & { lookupTimeoutMs: number }
   /** Lets others get their turn during long work. */
@@ -130,7 +126,7 @@ export const inputs: { readonly [Resource in keyof Management]: PerInput<Managem
   settings: { ...settingsInputs, limits: limitInputs },
   combos: comboInputs,
   connections: { ...connectionInputs, test: connectionTestInput },
-  models: {},
+  models: modelInputs,
   customModels: customModelInputs,
   aliases: aliasInputs,
   providers: providerInputs,

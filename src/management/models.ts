@@ -4,7 +4,7 @@ import type { AliasRecord } from '../store/store.ts'
 import { customModelId, type WritableStore } from '../store/writable-store.ts'
 import type { InputOf } from '../types/records/fields.ts'
 import { aliasFields, customModelFields } from '../types/records/models.ts'
-import type { Combo, ComboModel, CustomModel, ModelEntry } from '../types.ts'
+import type { Combo, ComboModel, CustomModel } from '../types.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findRecord, isSameJson, present, withChange } from './records.ts'
 import { inputSchema } from './schemas.ts'
@@ -111,17 +111,6 @@ function pathTo(last: string, { start, cameFrom }: { start: string; cameFrom: Re
 
 /** The model name of an entry. */
 export const modelOf = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)
-
-/** What clients can ask for. */
-export interface ModelOperations {
-  /** The models that `GET /v1/models` lists, for whoever manages the gateway and has no API key. */
-  published(): Promise<{ object: 'list'; data: ModelEntry[] }>
-}
-
-/** `published`: lists the models of the kind `llm`. */
-export function createModelOperations({ published }: { published(): Promise<ModelEntry[]> }): ModelOperations {
-  return { published: async () => ({ object: 'list', data: await published() }) }
-}
 
 /**
  * Models that the catalog does not have. `Input` is accepted besides the typed input: nothing in process, `unknown` for bodies over HTTP.

@@ -8,8 +8,9 @@ import type { GroupOperations } from './groups.ts'
 import type { DamagedRecordOperations, HealthOperations } from './health.ts'
 import type { GatewayInfo } from './info.ts'
 import type { KeyOperations } from './keys.ts'
-import type { AliasOperations, CustomModelOperations, ModelOperations } from './models.ts'
+import type { AliasOperations, CustomModelOperations } from './models.ts'
 import type { ProviderOperations } from './providers.ts'
+import type { ModelOperations } from './published-models.ts'
 import type { SettingsOperations } from './settings.ts'
 import type { UsageOperations } from './usage.ts'
 
@@ -25,7 +26,7 @@ export interface Management<Input = never> {
   settings: SettingsOperations<Input>
   combos: ComboOperations<Input>
   connections: ConnectionOperations<Input>
-  models: ModelOperations
+  models: ModelOperations<Input>
   customModels: CustomModelOperations<Input>
   aliases: AliasOperations<Input>
   providers: ProviderOperations<Input>
@@ -155,7 +156,7 @@ export const operations = {
     },
   },
   models: {
-    published: { method: 'GET', path: '/api/models', failure: 'list models' },
+    published: { method: 'GET', path: '/api/models', failure: 'list models', hasQuery: true },
   },
   customModels: {
     list: { method: 'GET', path: '/api/models/custom', failure: 'fetch custom models' },

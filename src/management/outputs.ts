@@ -110,14 +110,6 @@ const testedConnection = v.object({
   message: v.exactOptional(text),
 })
 
-const modelEntry = v.object({
-  id: text,
-  object: v.literal('model'),
-  created: whole,
-  owned_by: text,
-  kind: v.exactOptional(v.picklist(['webSearch', 'webFetch'])),
-})
-
 const customModel = shownSchema(customModelFields)
 const alias = shownSchema(aliasFields, warnings)
 
@@ -130,6 +122,18 @@ const price = v.object(
     ...{ search: number, page: number, credit: number, image: number, second: number, character: number },
   }),
 )
+
+const publishedModel = v.object({
+  id: text,
+  object: v.literal('model'),
+  created: whole,
+  owned_by: text,
+  kind: v.exactOptional(kind),
+  price: v.exactOptional(price),
+  priceSource: v.exactOptional(v.picklist(['connection', 'customModel', 'catalog'])),
+  contextWindow: v.exactOptional(whole),
+  maxOutput: v.exactOptional(whole),
+})
 const service = v.object(allOptional({ baseUrl: text, keyHeader: text, price }))
 const provider = v.object({
   id: text,
@@ -277,7 +281,9 @@ const table = {
     discover: changedConnection,
     test: testedConnection,
   },
-  models: { published: v.object({ object: v.literal('list'), data: v.array(modelEntry) }) },
+  models: {
+    published: v.object({ object: v.literal('list'), data: v.array(publishedModel), after: v.exactOptional(text) }),
+  },
   customModels: {
     list: v.object({ models: v.array(customModel) }),
     create: customModel,

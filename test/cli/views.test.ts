@@ -38,10 +38,28 @@ test('a command lists what clients can ask for, and says when no provider is con
   await door.gateway.api.settings.update({ requireApiKey: true })
   assert.equal(await runHere(url, 'models'), { code: 0, out: 'MODEL     OF\nfast      combo\ngq/llama  gq\n', err: '' })
   const { out } = await runHere(url, 'models list --json')
-  assert.equal(JSON.parse(out), await door.gateway.api.models.published())
+  assert.equal(JSON.parse(out), await door.gateway.api.models.published({ details: true }))
   await runHere(url, 'models create groq/new')
   assert.is((await runHere(url, 'models custom')).out, 'MODEL     TYPE\ngroq/new  llm\n')
   await door.gateway.api.connections.create({ provider: 'lab', baseUrl: 'http://lab.test/v1' })
+})
+
+test('a command lists the models of some kinds, with what they cost', async ({ url, door }) => {
+  await door.gateway.api.connections.create({
+    provider: 'openai',
+    prices: { 'gpt-5': { input: 2, output: 10, search: 0.01 } },
+  })
+  assert.is(
+    (await runHere(url, 'models --q GPT-5 --limit 2')).out,
+    'MODEL              OF      INPUT  OUTPUT  OTHER PRICES  PRICE FROM\n' +
+      'openai/gpt-5-mini  openai  -      -       -             -\n' +
+      'openai/gpt-5       openai  2      10      search 0.01   connection\n',
+  )
+  assert.match((await runHere(url, 'models --limit 1')).out, /\nThere are more: --after 0:openai\/gpt-5-mini\n$/)
+  await door.gateway.api.combos.create({ name: 'pictures', kind: 'image', models: ['openai/gpt-5'] })
+  assert.is((await runHere(url, 'models --kind image')).out, 'MODEL     OF     KIND\npictures  combo  image\n')
+  assert.is((await runHere(url, 'models --kind tts')).out, 'There are no such models.\n')
+  assert.match((await runHere(url, 'models --kind x')).err, /^--kind must be "all", or one or several of llm/)
 })
 
 test('a command explains where a request would go, and what a client would get', async ({ url, door }) => {

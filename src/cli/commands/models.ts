@@ -1,11 +1,12 @@
 import type { Client } from '../../client/client.ts'
+import type { PublishedModel } from '../../management/published-models.ts'
 import { aliasCommandWords, customModelCommandWords } from '../../types/records/command-words.ts'
 import { aliasFields, customModelFields } from '../../types/records/models.ts'
 import type { CustomModel } from '../../types.ts'
 import { requireChange, usage } from '../arguments.ts'
 import { problem } from '../problem.ts'
 import { type ActionCall, type CliCommand, missing, printed, printedList } from './command.ts'
-import { memberOptions, optionsThrough, withData } from './fields.ts'
+import { memberOptions, number, optionsThrough, text, withData } from './fields.ts'
 import { columnsOf } from './text-table.ts'
 
 const aliasInput = {
@@ -83,6 +84,12 @@ function givenModel(given: string | undefined): Partial<CustomModel> {
 
 const modelOptions = memberOptions(customModelFields, customModelCommandWords)
 
+/** Prices but those of tokens of text, such as `image 0.04`. */
+function otherPrices({ price = {} }: PublishedModel): string | undefined {
+  const others = Object.entries(price).filter(([of]) => of !== 'input' && of !== 'output' && !of.startsWith('cache'))
+  return others.map(([of, usd]) => `${of} ${usd}`).join(', ') || undefined
+}
+
 /** What is published while no connection is active, which the listing shows as what could be. */
 const NOT_CONNECTED =
   'No provider is connected: these are the models of the built-in catalog. Each can be asked for once its provider is connected, as in signalbox connections create openai --api-key -'
@@ -92,19 +99,38 @@ export const models = {
   notes: 'A <model> is <provider>/<id>. Clients can ask for the names of signalbox aliases, too.',
   actions: {
     list: {
-      help: 'All that clients can ask for',
-      async run({ api }) {
-        const [body, { connections }] = await Promise.all([api.models.published(), api.connections.list()])
+      help: 'All that clients can ask for, with prices in US dollars: tokens by the million, everything else each',
+      fields: {
+        kind: text('kinds', 'image,tts', 'Only those of these kinds, or "all"; default llm'),
+        q: text('q', 'gpt', 'Only those that have this text in their name'),
+        limit: number('limit', 'limit', 'The most models to print, 1 to 1000; default all'),
+        after: text('after', '<cursor>', 'Goes on after a page'),
+      },
+      async run({ api, input }) {
+        const query = { details: true, ...input }
+        const [body, { connections }] = await Promise.all([api.models.published(query), api.connections.list()])
+        const { data, after } = body
+        const isOfKinds = data.some(({ kind }) => kind !== 'llm')
         const isConnected = connections.some(({ isActive }) => isActive !== false)
         const list = printedList(body, {
-          all: body.data,
+          all: data,
           columns: [
             ['MODEL', ({ id }) => id],
             ['OF', ({ owned_by }) => owned_by],
+            ['KIND', ({ kind }) => (isOfKinds ? kind : undefined)],
+            ['INPUT', ({ price }) => price?.input?.toString()],
+            ['OUTPUT', ({ price }) => price?.output?.toString()],
+            ['OTHER PRICES', otherPrices],
+            ['PRICE FROM', ({ priceSource }) => (priceSource === 'catalog' ? undefined : priceSource)],
+            ['WINDOW', ({ contextWindow }) => contextWindow?.toString()],
           ],
-          none: 'Nothing is published. Name models of a connection: signalbox connections update <connection> --model <id>',
+          none:
+            Object.keys(input).length > 0
+              ? 'There are no such models.'
+              : 'Nothing is published. Name models of a connection: signalbox connections update <connection> --model <id>',
         })
-        return isConnected ? list : { ...list, warnings: [NOT_CONNECTED] }
+        const text = after === undefined ? list.text : `${list.text}There are more: --after ${after}\n`
+        return { ...list, text, ...(!isConnected && { warnings: [NOT_CONNECTED] }) }
       },
     },
     custom: {

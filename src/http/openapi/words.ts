@@ -96,7 +96,7 @@ export const operationWords: Readonly<Record<string, Words>> = {
   'connections.delete': words('Delete a connection'),
   'models.published': words(
     'List what clients can ask for',
-    'The models that `GET /v1/models` lists, for whoever manages the gateway and has no API key.',
+    'The models that `GET /v1/models` lists, for whoever manages the gateway and has no API key. With a query those of any kinds, each with its kind, and what is known of its price and its size; there are more while the answer has `after`.',
   ),
   'customModels.list': words('List the custom models'),
   'customModels.create': words('Create a custom model', 'Adds a model that the catalog does not have.'),
@@ -188,10 +188,12 @@ export const queryWords: Readonly<Record<string, string>> = {
   end: 'How the request ended.',
   error: "The code of the gateway's error, such as `KEY_PAUSED`.",
   endpoint: 'The path of the endpoint, such as `/v1/messages`.',
-  limit: 'The most entries of a page, at most 1,000. Default: of requests 100, of keys all.',
+  limit: 'The most entries of a page, at most 1,000. Default: of requests 100, of keys and models all.',
   before: 'The `before` of the page before.',
   after: 'The `after` of the page before.',
-  q: 'Only keys that have this text in their name or their id, in upper or lower case.',
+  kinds: 'Kinds of models, with commas, or `all`. Default `llm`.',
+  details: 'Shows what is known of each model; so does every other parameter.',
+  q: 'Only keys that have this text in their name or their id, in upper or lower case; only models that have it in their id.',
   group: 'The id of a group: only its keys.',
   state: 'Only keys that may be used now, that are paused, or that have expired.',
   'If-Match':
