@@ -4,6 +4,7 @@ import type { UpstreamFetch } from '../../../src/lib/exchange.ts'
 import type { NewCombo } from '../../../src/management/combos.ts'
 import type { Limits } from '../../../src/options.ts'
 import type { Hooks } from '../../../src/pipeline/hooks.ts'
+import type { GatewayObserver } from '../../../src/pipeline/observing.ts'
 import type { AttemptRecord, RequestRecord } from '../../../src/pipeline/records.ts'
 import type { Catalog, Connection, Logger, Storage } from '../../../src/types.ts'
 import type { UsageRecord } from '../../../src/usage/record.ts'
@@ -28,6 +29,7 @@ export interface WorldOptions {
   fetchMedia?: boolean
   askForUsage?: boolean
   endRequestsOfPausedKeys?: boolean
+  observe?: readonly GatewayObserver[]
   /** Is usage kept? Default: no, so that timers and what the storage is asked are those of the requests. */
   usage?: boolean
   /** In the order of their age; a name stands for a connection to that provider. Default: one to each of `one`, `two`, `three`, `claude`. */
@@ -88,6 +90,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.fetchMedia !== undefined && { fetchMedia: options.fetchMedia }),
     askForUsage: options.askForUsage ?? false, // the fake providers report usage unasked, and most tests compare streams whole
     ...(options.endRequestsOfPausedKeys !== undefined && { endRequestsOfPausedKeys: options.endRequestsOfPausedKeys }),
+    ...(options.observe && { observe: options.observe }),
     ...(options.secret !== undefined && { secret: options.secret }),
     ...(options.basePath !== undefined && { basePath: options.basePath }),
     ...(options.allowedOrigins && { allowedOrigins: options.allowedOrigins }),

@@ -1,0 +1,107 @@
+import * as api from '@opentelemetry/api'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import { otel } from '../../src/observe/otel.ts'
+import { answer, hedging, P95 } from '../pipeline/support/hedging.ts'
+import { json } from '../pipeline/support/upstream.ts'
+import { assert, suite } from '../support/suite.ts'
+import { sdk } from './sdk.ts'
+
+const test = suite('spans of hedged requests')
+
+const completions = 'SERVER POST /v1/chat/completions'
+
+/** What of a hedged request is compared: the attempt, whether it is the second one, its outcome, and its first and last millisecond since the request came. */
+function attemptsOf(spans: readonly ReadableSpan[]) {
+  const ms = ([seconds, nanos]: api.HrTime) => seconds * 1_000 + nanos / 1e6
+  const [request] = spans.filter(({ kind }) => kind === api.SpanKind.SERVER)
+  const from = (time: api.HrTime) => Math.round(ms(time) - ms(request?.startTime ?? time))
+  return spans
+    .filter(({ kind }) => kind === api.SpanKind.CLIENT)
+    .sort((one, other) => ms(one.startTime) - ms(other.startTime))
+    .map(({ attributes, startTime, endTime, parentSpanContext, status }) => {
+      assert.is(parentSpanContext?.spanId, request?.spanContext().spanId)
+      const { 'gen_ai.provider.name': provider, 'signalbox.attempt.hedge': isHedge = false } = attributes
+      const outcome = attributes['signalbox.attempt.outcome']
+      const error = status.code === api.SpanStatusCode.ERROR
+      return [provider, isHedge, outcome, error, from(startTime), from(endTime)]
+    })
+}
+
+for (const stream of [false, true]) {
+  const what = stream ? 'streamed' : 'whole'
+
+  test(`the spans of a hedged request whose second attempt answers first: the first one ends then, and is no error (${what})`, async () => {
+    const { module, tree, spans, forget } = sdk()
+    const world = await hedging(
+      { two: () => world.clock.sleep(5).then(() => answer(stream)) },
+      { stream, observe: [otel(module)] },
+    )
+    forget()
+    const asked = world.ask().then((response) => response.text())
+    await world.untilBoth()
+    await world.clock.advance(5)
+    await asked
+    assert.equal(tree(), [completions, '  CLIENT chat m', '  CLIENT chat m'])
+    assert.equal(attemptsOf(spans()), [
+      ['one', false, 'outrun', false, 0, P95 + 5],
+      ['two', true, 'answered', false, P95, P95 + 5],
+    ])
+  })
+
+  test(`the spans of a hedged request whose first attempt answers first all the same (${what})`, async () => {
+    const { module, tree, spans, forget } = sdk()
+    const world = await hedging(
+      { one: () => world.clock.sleep(P95 + 3).then(() => answer(stream)) },
+      { stream, observe: [otel(module)] },
+    )
+    forget()
+    const asked = world.ask().then((response) => response.text())
+    await world.untilBoth()
+    await world.clock.advance(3)
+    await asked
+    assert.equal(tree(), [completions, '  CLIENT chat m', '  CLIENT chat m'])
+    assert.equal(attemptsOf(spans()), [
+      ['one', false, 'answered', false, 0, P95 + 3],
+      ['two', true, 'outrun', false, P95, P95 + 3],
+    ])
+  })
+}
+
+test('the spans of a hedged request whose first attempt fails beside the second one', async () => {
+  const { module, tree, spans, forget } = sdk()
+  const world = await hedging(
+    {
+      one: () => world.clock.sleep(P95 + 3).then(() => json({ error: { message: 'down' } }, 503)),
+      two: () => world.clock.sleep(9).then(() => answer(false)),
+    },
+    { observe: [otel(module)] },
+  )
+  forget()
+  const asked = world.ask().then((response) => response.text())
+  await world.untilBoth()
+  await world.clock.advance(3)
+  await world.clock.advance(6)
+  await asked
+  assert.equal(tree(), [completions, '  CLIENT chat m error=503 ERROR', '  CLIENT chat m'])
+  assert.equal(attemptsOf(spans()), [
+    ['one', false, 'server', true, 0, P95 + 3],
+    ['two', true, 'answered', false, P95, P95 + 9],
+  ])
+})
+
+test('both spans of a hedged request end when its client leaves, and neither is an error', async () => {
+  const { module, tree, spans, forget } = sdk()
+  const world = await hedging({}, { observe: [otel(module)] })
+  forget()
+  const abort = new AbortController()
+  const asked = world.ask({ signal: abort.signal })
+  await world.untilBoth()
+  await world.clock.advance(4)
+  abort.abort()
+  await asked
+  assert.equal(tree(), [completions, '  CLIENT chat m', '  CLIENT chat m'])
+  assert.equal(attemptsOf(spans()), [
+    ['one', false, 'cancelled', false, 0, P95 + 4],
+    ['two', true, 'cancelled', false, P95, P95 + 4],
+  ])
+})
