@@ -208,6 +208,7 @@ export function createGatewayWith(
       ...steps.aroundRequest,
     ],
     aroundAttempt: steps.aroundAttempt,
+    parseList: async (header) => (await import('./management/request-models.ts')).parseRequestModels(header),
   })
   const management = once(async () => {
     const { createManagementApi } = await import('./http/management.ts')

@@ -10,6 +10,7 @@ export type { Connection, ProviderSpecificData } from './types/records/connectio
 export type { GroupChange, GroupPut, KeyGroup, NewGroup } from './types/records/groups.ts'
 export type { ApiKey, KeyChange, KeyPut, NewKey } from './types/records/keys.ts'
 export type { CustomModel } from './types/records/models.ts'
+export type { RequestModels } from './types/records/request-models.ts'
 export type { EffectiveRules, HealthTerms, RequestRules, Timeouts } from './types/records/rules.ts'
 export type { Settings, SettingsChange } from './types/records/settings.ts'
 export type * from './types/storage.ts'

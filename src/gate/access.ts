@@ -1,7 +1,7 @@
 import { gatewayError, isGatewayError } from '../errors.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { ServedRequest } from '../pipeline/steps.ts'
-import type { Access } from '../routing/allowed-models.ts'
+import { type Access, askedName } from '../routing/allowed-models.ts'
 import { createBodyRule } from './body-rule.ts'
 
 /**
@@ -20,12 +20,15 @@ export async function withinAccess(
       message: `${whose} may not use models of the kind "${kind}". Ask the operator of this gateway for a key that may.`,
     })
   const refusalOfBody = createBodyRule()
-  log.targetRule = ({ call }, target) =>
-    access.allowsTarget(call.model, target)
-      ? refusalOfBody(call)
-      : gatewayError('MODEL_NOT_ALLOWED', {
-          message: `${whose} may not use the model "${call.model}". GET /v1/models lists those that it may use; ask the operator of this gateway for others.`,
-        })
+  const refusalOf = (name: string) =>
+    gatewayError('MODEL_NOT_ALLOWED', {
+      message: `${whose} may not use the model "${name}". GET /v1/models lists those that it may use; ask the operator of this gateway for others.`,
+    })
+  log.targetRule = (request, target, route) => {
+    const name = askedName(route, request)
+    return access.allowsTarget(name, target) ? refusalOfBody(request.call) : refusalOf(name)
+  }
+  log.nameRule = (name, table) => (access.allowsModel(name, table) ? undefined : refusalOf(name))
   try {
     return await serve()
   } catch (thrown) {

@@ -69,7 +69,13 @@ const ofLimits = { get: v.object({ limits: v.array(limitState) }), reset: succes
 const keyGroup = shownSchema(groupFields, { error: v.exactOptional(text) })
 const changedKeyGroup = shownSchema(groupFields, { error: v.exactOptional(text), ...warnings })
 
-const settings = wholeSchema<Settings>(settingsFields, ['limits', 'unpriced', 'whenStoreIsAway', 'usage'])
+const settings = wholeSchema<Settings>(settingsFields, [
+  'limits',
+  'unpriced',
+  'whenStoreIsAway',
+  'requestModels',
+  'usage',
+])
 
 const combo = shownSchema(comboFields)
 const changedCombo = shownSchema(comboFields, warnings)

@@ -177,12 +177,14 @@ const textForms: Readonly<Record<TextForm, string>> = {
 const choiceRefusals: Readonly<Record<RefusedChoice, string>> = {
   conditional:
     'cannot be "conditional": connections have no conditions. Give the entries of a combo a "when", and choose another one here',
+  'round-robin': 'cannot be "round-robin": a list lives for one request, and keeps no turn. Make a combo of it',
 }
 
 const listItems: Readonly<Record<ListItems, { says: string; tooMany(most: number): string }>> = {
   modelIds: { says: 'must be a list of model ids', tooMany: (most) => `must not hold more than ${most} ids` },
   models: { says: 'must be a list of model names', tooMany: (most) => `must not name more than ${most} models` },
   kinds: { says: 'must be a list of kinds', tooMany: (most) => `must not name more than ${most} kinds` },
+  conditions: { says: 'must be a list of "content" and "schema"', tooMany: () => 'must name each once' },
 }
 
 /** Texts with rules of their own. */

@@ -9,6 +9,7 @@ import type { RouteTable } from '../routing/route-table.ts'
 import type { TargetStats } from '../routing/target-stats.ts'
 import type { StoredSettings } from '../store/settings.ts'
 import type { ConnectionRecord } from '../store/store.ts'
+import type { RequestModels } from '../types.ts'
 import type { CloudCall } from '../upstream/request.ts'
 import type { Follow } from './following.ts'
 import type { Observer } from './hooks.ts'
@@ -52,6 +53,8 @@ export interface PipelineContext extends CodecContext {
   settings(): Promise<StoredSettings>
   /** The context under the rules of the settings and of a combo. */
   underRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
+  /** Parses a list of models that a request brings. Rejects with `INVALID_REQUEST`. */
+  parseList(header: string): Promise<RequestModels>
   /** The connection's credential, decrypted; `undefined` when it has none. */
   apiKeyOf(connection: ConnectionRecord): Promise<string | undefined>
   /** The credentials of all connections that can be decrypted, for removal from errors and headers. */

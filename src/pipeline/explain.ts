@@ -7,7 +7,7 @@ import { formatOf } from '../formats/formats.ts'
 import { endpoints } from '../kinds/kinds.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { type Access, accessOf } from '../routing/allowed-models.ts'
+import { type Access, accessOf, askedName } from '../routing/allowed-models.ts'
 import type { ExplainedTarget, Explanation, LeftOut } from '../routing/explanation.ts'
 import type { RequestFacts } from '../routing/facts.ts'
 import { unmet } from '../routing/facts.ts'
@@ -18,6 +18,8 @@ import { reasonOf } from '../routing/strategies.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { PipelineContext } from './context.ts'
 import { factsOf } from './facts.ts'
+import type { ListTerms } from './request-list.ts'
+import type { NameRule } from './steps.ts'
 import { routesOfGroup } from './targets/groups.ts'
 import { resolutionAt } from './targets/resolution.ts'
 import { unknownModel } from './targets/unknown-model.ts'
@@ -61,7 +63,9 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
         message: `The API key may not ask for models of the kind "${endpoint.operation.kind}".`,
       })
     const table = await gateway.routes()
-    const context = gateway.underRules(gateway, await gateway.settings(), table.ruledCombo(model))
+    const settings = await gateway.settings()
+    const list = await listOf(header('x-signalbox-models'), { call, context: gateway, table, settings, access })
+    const context = gateway.underRules(gateway, settings, list ?? table.ruledCombo(model))
     const resolver = {
       table,
       select: (await context.choosing()).previewFor(facts, context.health),
@@ -69,7 +73,7 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
       onDeadEnd: ({ name }: GroupEntry, way: Pick<GroupChoice, 'group'>) =>
         leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),
     }
-    const resolution = resolutionAt(endpoint, model, table)
+    const resolution = list ?? resolutionAt(endpoint, model, table)
     if (!resolution) throw await unknownModel(model, table, endpoint.service)
     const found = 'strategy' in resolution ? routesOfGroup(resolution, model, resolver) : resolution
     for await (const route of found) {
@@ -77,7 +81,7 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
       if (routes.length === MAX_TARGETS) break
     }
     const exchange = { header, copyHeaders() {}, query: '' } // nothing is sent
-    const asked: UnsentRequest = { call, format, context, table, exchange, owner: '' }
+    const asked: UnsentRequest = { call, format, context, table, exchange, owner: '', ...(list && { list }) }
     return { model, ...(await explainTargets(routes, asked, access)), leftOut }
   } catch (thrown) {
     const { status, code, message } = toGatewayError(thrown)
@@ -94,7 +98,22 @@ function leftOutOf({ name, entries }: Group, facts: RequestFacts): LeftOut[] {
 }
 
 /** A request that is not made. */
-type UnsentRequest = AskedRequest & { context: PipelineContext }
+type UnsentRequest = AskedRequest & { context: PipelineContext; list?: Group }
+
+/** The models that the request brings itself, if the key may use them. */
+async function listOf(
+  models: string | undefined,
+  { access, ...terms }: Omit<ListTerms, 'log'> & { access: Access | undefined },
+): Promise<Group | undefined> {
+  if (models === undefined) return undefined
+  const { listIn } = await import('./request-list.ts')
+  const nameRule: NameRule = (name, table) =>
+    access?.allowsModel(name, table) === false ? notAllowed(name) : undefined
+  return listIn(models, { ...terms, log: { nameRule } })
+}
+
+const notAllowed = (name: string) =>
+  gatewayError('MODEL_NOT_ALLOWED', { message: `The API key may not use the model "${name}".` })
 
 /** What a request would do with each of its routes, and the error that its client would get when no target's format can carry it. */
 async function explainTargets(
@@ -120,7 +139,7 @@ async function explainTargets(
     return refusals.get(route)
   }
 
-  const isAllowed = ({ target }: Route) => access?.allowsTarget(call.model, target) !== false
+  const isAllowed = (route: Route) => access?.allowsTarget(askedName(route, request), route.target) !== false
 
   /** Does another model follow it, for which the last attempt is kept? */
   async function isBeforeAnother(at: number): Promise<boolean> {
@@ -183,8 +202,7 @@ async function explainTargets(
   }
   const hasOwnAnswer = call.endpoint.operation.missing?.ownAnswer !== undefined && refusal?.data.param !== 'model'
   if (used === 0 && !refusal && isDraining) refusal = allDraining(call.model)
-  if (used === 0 && !refusal && isBarred)
-    refusal = gatewayError('MODEL_NOT_ALLOWED', { message: `The API key may not use the model "${call.model}".` })
+  if (used === 0 && !refusal && isBarred) refusal = notAllowed(call.model)
   if (used > 0 || !refusal || hasOwnAnswer) return { targets }
   const { status, code, message } = refusal
   return { targets, error: { status, code, message } }

@@ -38,13 +38,18 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   context.hedgeBudget.earn()
   const { table, settings } = await client.scope.race(readRules(context))
   log.routed(table)
+  const models = exchange.header('x-signalbox-models')
+  const terms = { call, context, table, settings, log }
+  const list =
+    models === undefined ? undefined : await client.scope.race(loadLists().then((it) => it.listIn(models, terms)))
   const format = formatOf(endpoint.format)
   return {
     exchange,
     call,
     format,
-    context: context.underRules(context, settings, table.ruledCombo(call.model)),
+    context: context.underRules(context, settings, list ?? table.ruledCombo(call.model)),
     table,
+    ...(list && { list }),
     log,
     client,
     scope: client.scope,
@@ -55,6 +60,9 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
 
 /** In bytes: the most that a body has beside files in base64. */
 const BESIDE_FILES = 1024 * 1024
+
+/** Few requests bring a list of models. */
+const loadLists = once(() => import('./request-list.ts'))
 
 /** How bodies are read, by the word of their endpoints. Each throws `INVALID_JSON` or `INVALID_REQUEST` on a body that it cannot read. */
 const readers: Readonly<

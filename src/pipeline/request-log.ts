@@ -32,7 +32,7 @@ import {
   type Stop,
   skipRecord,
 } from './records.ts'
-import type { AttemptStep, TargetRule } from './steps.ts'
+import type { AttemptStep, NameRule, TargetRule } from './steps.ts'
 
 /** What a log depends on. */
 export interface LogContext {
@@ -86,6 +86,8 @@ export class RequestLog {
   readonly aroundAttempt: AttemptStep[] = []
   /** Which targets the request may use; absent: all. */
   targetRule: TargetRule | undefined = undefined
+  /** Which names a list of the request may have; absent: all. */
+  nameRule: NameRule | undefined = undefined
   readonly #context: LogContext
   readonly #endpoint: Endpoint
   readonly #startedAt: number

@@ -1,5 +1,6 @@
 import type { AskedRequest } from '../codec/codec.ts'
 import type { Exchange } from '../lib/exchange.ts'
+import type { Group } from '../routing/group.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { Client } from './client.ts'
 import type { PipelineContext } from './context.ts'
@@ -11,6 +12,8 @@ export interface ModelRequest extends AskedRequest {
   /** Under the rules for its model name. */
   readonly context: PipelineContext
   readonly table: RouteTable
+  /** The models that it brings itself, in place of what its model name leads to. */
+  readonly list?: Group
   readonly log: RequestLog
   readonly client: Client
 }

@@ -1,7 +1,8 @@
 import { type GatewayError, isGatewayError, toGatewayError } from '../errors.ts'
 import type { Endpoint } from '../formats/format.ts'
 import type { Exchange, Reply } from '../lib/exchange.ts'
-import type { RouteTarget } from '../routing/group.ts'
+import type { Route, RouteTarget } from '../routing/group.ts'
+import type { RouteTable } from '../routing/route-table.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { Spending } from '../usage/cost.ts'
 import type { AttemptRecord } from './records.ts'
@@ -64,7 +65,10 @@ export interface OutputAllowance {
  * Says of each target of a request whether the request may use it, before anything else is done about the target: the error for a client that
  * may use none of them, `undefined` where it may. A step around the request sets it in the log of the request.
  */
-export type TargetRule = (request: ModelRequest, target: RouteTarget) => GatewayError | undefined
+export type TargetRule = (request: ModelRequest, target: RouteTarget, route: Route) => GatewayError | undefined
+
+/** The same of each name in a list that the request brings, before any of its targets is looked at. */
+export type NameRule = (name: string, table: RouteTable) => GatewayError | undefined
 
 /**
  * A step around an attempt. `next` makes the attempt, and resolves when that has settled: after the last byte of its answer, streams

@@ -2,7 +2,7 @@ import { namesOf } from '../providers/names.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { Catalog, Kind } from '../types.ts'
 import { isLike } from './facts.ts'
-import type { Group, RouteTarget } from './group.ts'
+import type { Group, Route, RouteTarget } from './group.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** What the lists of a key say, and those of its group: both must allow. */
@@ -63,6 +63,14 @@ export class Access {
 export function accessOf(key: Restricted | undefined, catalog: Catalog): Access | undefined {
   const isRestricted = key && (key.models ?? key.kinds ?? key.group?.models ?? key.group?.kinds)
   return isRestricted ? new Access(key, catalog) : undefined
+}
+
+/** The name that a route was asked for by: that of the request, or of the entry of its list that led there. */
+export function askedName({ via }: Route, request: { call: { model: string }; list?: Group | undefined }): string {
+  if (!request.list) return request.call.model
+  let outermost = via
+  while (outermost?.before) outermost = outermost.before
+  return outermost?.entry.name ?? ''
 }
 
 const isIn = (list: readonly string[], name: string) => list.some((pattern) => isLike(name, pattern))

@@ -1,3 +1,4 @@
+import type { AnswerCondition } from '../types.ts'
 import type { Group, GroupChoice, GroupEntry, GroupOrder, Resolution, Route, RouteTarget } from './group.ts'
 import type { GroupReach, Select } from './select.ts'
 
@@ -54,8 +55,19 @@ export async function* follow(
     const resolution = resolutionOf(entry, decidingGroup(group, before))
     if (!resolution) onDeadEnd?.(entry, via)
     else if ('strategy' in resolution) await enter(resolution, via)
-    else for (const { target } of resolution) yield { target: underEntries(target, via), via }
+    else {
+      const on = conditionsOf(via)
+      for (const { target } of resolution) yield { target: underEntries(target, via), via, ...(on && { on }) }
+    }
   }
+}
+
+/** What all groups on the way ask of an answer; `undefined` where none does. */
+function conditionsOf(via: GroupChoice): Route['on'] {
+  const found = new Set<AnswerCondition>()
+  for (let choice: GroupChoice | undefined = via; choice; choice = choice.before)
+    for (const condition of choice.group.on ?? []) found.add(condition)
+  return found.size > 0 ? [...found] : undefined
 }
 
 /** The target with what entries set for it: the voices of the innermost that has some, and of each parameter the innermost value. */

@@ -1,6 +1,6 @@
 import type { ProviderTarget } from '../providers/target.ts'
 import type { ConnectionRecord } from '../store/store.ts'
-import type { Condition, EntryParams, Kind, RequestRules, Strategy } from '../types.ts'
+import type { AnswerCondition, Condition, EntryParams, Kind, RequestRules, Strategy } from '../types.ts'
 
 /** A target with the connection as it is stored. */
 export type RouteTarget = ProviderTarget<ConnectionRecord>
@@ -26,6 +26,8 @@ export interface Group {
   sameVectors?: boolean | undefined
   /** May another target be asked for what the one before may have done, and charge for? */
   retryAmbiguous?: boolean | undefined
+  /** The answers after which the next target is asked. */
+  on?: readonly AnswerCondition[] | undefined
   /** The strategy among the connections of the providers it names; `undefined`: the provider's own. */
   connectionStrategy?: Strategy | undefined
   entries: readonly GroupEntry[]
@@ -100,6 +102,8 @@ export interface GroupChoice {
 export interface Route {
   target: RouteTarget
   via?: GroupChoice
+  /** The answers after which the next target is asked, by all groups that led to it; absent: none. */
+  on?: readonly AnswerCondition[]
 }
 
 /** What a model name stands for once its aliases are followed: a group, or its routes in order; `undefined` when it is unknown. */

@@ -30,6 +30,7 @@ export const comboGroup = (combo: ComboRecord): Group => ({
   kind: combo.kind ?? 'llm',
   sameVectors: combo.sameVectors,
   retryAmbiguous: combo.retryAmbiguous,
+  on: combo.on,
   connectionStrategy: combo.connectionStrategy,
   rules: storedRules(combo),
   entries: combo.models.map((entry, index) => {

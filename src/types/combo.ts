@@ -45,6 +45,12 @@ export interface EntryParams {
   reasoning?: Effort
 }
 
+/**
+ * An answer after which the next target is asked, as after a failure: `content`, one that a content filter has ended; `schema`, one that is not JSON
+ * by the schema of the request.
+ */
+export type AnswerCondition = 'content' | 'schema'
+
 /** A condition on a request. At least one part is given, and all given parts must hold. */
 export interface Condition {
   /** The model name that the client sent, with `*` for any text; of a list, one must match. */

@@ -1,5 +1,5 @@
 import type { ClientFormat, Kind, ProviderFormat, WireFormat } from './catalog.ts'
-import type { Strategy } from './combo.ts'
+import type { AnswerCondition, Strategy } from './combo.ts'
 
 /* The members of unions whose names users write. Written as records, so that the compiler demands each new member here. */
 
@@ -29,6 +29,9 @@ export const strategies = membersOf<Strategy>({
   sticky: true,
   conditional: true,
 })
+
+/** Every answer after which a combo may go on. */
+export const answerConditions = membersOf<AnswerCondition>({ content: true, schema: true })
 
 /** Every format that both clients and providers speak. */
 export const wireFormats = membersOf<WireFormat>({

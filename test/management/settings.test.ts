@@ -67,7 +67,7 @@ const refusals: Array<[body: unknown, error: string]> = [
   [{ requireapikey: true }, 'Unknown field "requireapikey". Did you mean "requireApiKey"?'],
   [
     { theme: 'dark' },
-    'Unknown field "theme". Known: "requireApiKey", "cloudUrl", "health", "maxAttempts", "timeouts", "limits", "unpriced", "whenStoreIsAway", "usage".',
+    'Unknown field "theme". Known: "requireApiKey", "cloudUrl", "health", "maxAttempts", "timeouts", "limits", "unpriced", "whenStoreIsAway", "requestModels", "usage".',
   ],
   [{ requireApiKey: 'true' }, '"requireApiKey" must be true or false'],
   [{ requireApiKey: null }, '"requireApiKey" must be true or false'],

@@ -62,6 +62,7 @@ test('each operation resolves to what is described', async () => {
     limits,
     unpriced: 'allow',
     whenStoreIsAway: away,
+    requestModels: false,
     usage: { keepTotalsDays: 9 },
   })
 
@@ -73,6 +74,7 @@ test('each operation resolves to what is described', async () => {
     name: 'fast',
     models: ['one/m', { model: 'two/m', weight: 2, when }],
     kind: 'llm',
+    on: ['content'],
     stickyLimit: 2,
     connectionStrategy: 'random',
     hedge: true,

@@ -66,6 +66,11 @@ export const clientParameters: Record<string, JsonObject> = {
     type: 'string',
     enum: ['true', '1'],
   }),
+  models: parameter(
+    'header',
+    'x-signalbox-models',
+    'A combo for this request alone, as JSON, or names with commas between.',
+  ),
   session: parameter('header', 'x-signalbox-session', 'Requests of one session go to the same target where they can.'),
 }
 

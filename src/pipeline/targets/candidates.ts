@@ -44,7 +44,7 @@ export function isPassedOver(route: Route, progress: Progress): boolean {
   const { request, tried, failures, cooling } = progress
   const { log, context } = request
   const { target } = route
-  const barred = log.targetRule?.(request, target)
+  const barred = log.targetRule?.(request, target, route)
   if (barred) {
     progress.barred ??= barred
     log.skipped(route, 'refused')

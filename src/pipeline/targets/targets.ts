@@ -42,8 +42,8 @@ interface FoundRoutes {
 
 /** Rejects with `MODEL_NOT_FOUND` when the model name of the request leads to no target. */
 async function routesFor(request: ModelRequest): Promise<FoundRoutes> {
-  const { table, call, context } = request
-  const resolution = resolutionAt(call.endpoint, call.model, table)
+  const { table, call, context, list } = request
+  const resolution = list ?? resolutionAt(call.endpoint, call.model, table)
   if (!resolution) throw await (await loadNameErrors()).unknownModel(call.model, table, call.endpoint.service)
   if ('strategy' in resolution) return (await context.choosing()).routesThrough(resolution, request)
   return { routes: resolution.values(), selection: undefined }
@@ -249,7 +249,8 @@ export class Targets {
   /** Was there another target? */
   async #outOfAttempts(routes: FoundRoutes['routes']): Promise<undefined> {
     const { tried, request } = this.#progress
-    const isOut = ({ target }: Route) => isAmong(tried, target) || request.log.targetRule?.(request, target)
+    const isOut = (route: Route) =>
+      isAmong(tried, route.target) || request.log.targetRule?.(request, route.target, route)
     do this.#untried = this.#spares.shift() ?? (await routes.next()).value
     while (this.#untried && isOut(this.#untried))
     if (this.#untried) this.#stop = 'max-attempts'

@@ -67,6 +67,8 @@ export const settingsApiWords: ApiWordsOf<typeof settingsFields> = {
   unpriced: 'What becomes of a target whose price is not known where `usd` is limited; default `skip`.',
   whenStoreIsAway:
     'Does a request with limits of that unit pass while the storage is away? Default `refuse` for `usd` and `tokens`, `allow` for `requests` and `parallel`.',
+  requestModels:
+    'May requests bring lists of models by `x-signalbox-models`? Default `true`; otherwise such a request is refused with 403.',
   usage:
     'How long the records of single requests are kept (default 30 days), and the totals of each hour (default 400).',
 }
@@ -77,6 +79,7 @@ export const comboApiWords: ApiWordsOf<typeof comboFields> = {
   models: 'Each a model of the listing, an alias or another combo.',
   strategy: 'How it orders its models for a request; default `fallback`.',
   kind: 'Where the combo is listed; default `llm`.',
+  on: 'Answers after which the next model is asked: `content`, one that a content filter ended; `schema`, one that is not JSON by the schema of the request.',
   stickyLimit: stickyLimit,
   connectionStrategy: 'The strategy among the connections of each provider.',
   sameVectors:

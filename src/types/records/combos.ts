@@ -1,10 +1,11 @@
 import type { ComboModel, Strategy } from '../combo.ts'
-import { kinds, strategies } from '../unions.ts'
+import { answerConditions, kinds, strategies } from '../unions.ts'
 import { free, type RecordFields, removable, type ShownOf, sentBack } from './fields.ts'
 import { comboRuleShapes } from './rules.ts'
 import { choice, flag, hostId, list, type Shape, storedId, text, time, whole } from './shapes.ts'
 
-const entry: Shape<ComboModel> = { type: 'entry' }
+/** A model of a combo. */
+export const entry: Shape<ComboModel> = { type: 'entry' }
 
 /** How many requests in a row one target gets. */
 export const stickyLimit = whole(1, 1_000)
@@ -44,6 +45,12 @@ export const comboFields = {
     given: { create: 'required', update: 'optional', put: 'optional' },
   },
   strategy: { shape: choice(strategies), readAs: 'fallback', given: free },
+  /** The answers after which the next model is asked, as after a failure; default: none. */
+  on: {
+    shape: list(choice(answerConditions), { items: 'conditions', most: 2 }),
+    isOptional: true,
+    given: removable,
+  },
   /** Under `round-robin`: how many requests in a row each model gets; default 1. */
   stickyLimit: { shape: stickyLimit, isOptional: true, given: removable },
   /** The strategy among the connections of each provider, any but `conditional`; default: that of a combo around it, else the provider's. */

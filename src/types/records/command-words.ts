@@ -107,6 +107,12 @@ export const settingsCommandWords: CommandWordsOf<typeof settingsFields> = {
   limits,
   unpriced: {},
   whenStoreIsAway: {},
+  requestModels: {
+    options: {
+      'request-models': { value: true, help: 'Lets requests bring lists of models' },
+      'no-request-models': { value: false, help: 'Refuses requests that bring lists of models' },
+    },
+  },
   usage: {},
 }
 
@@ -130,6 +136,7 @@ export const comboCommandWords: CommandWordsOf<typeof comboFields> = {
     column: [3, 'KIND'],
     options: { kind: { example: 'llm', help: 'Where it is listed' } },
   },
+  on: {},
   stickyLimit: {
     options: { 'sticky-limit': { help: 'Requests in a row for each model of a round-robin' } },
   },

@@ -67,6 +67,8 @@ export const settingsFields = {
     isMirrored: false,
     given: { update: 'merged' },
   },
+  /** May requests bring lists of models (src/routing/LISTS.md)? Default true; `false`: such a request is refused with 403. */
+  requestModels: { shape: flag, isOptional: true, isMirrored: false, given: { update: 'removable' } },
   /** How long it is kept what was used. */
   usage: { shape: object(kept), isOptional: true, isMirrored: false, given: { update: 'merged' } },
   /** Of the last call that set `requireApiKey`: another one for each. */

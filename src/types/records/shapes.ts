@@ -72,10 +72,10 @@ export interface ChoiceShape {
 }
 
 /** The choices that are known and refused. */
-export type RefusedChoice = 'conditional'
+export type RefusedChoice = 'conditional' | 'round-robin'
 
 /** What the items of lists are. */
-export type ListItems = 'modelIds' | 'models' | 'kinds'
+export type ListItems = 'modelIds' | 'models' | 'kinds' | 'conditions'
 
 export interface ListShape {
   readonly type: 'list'

@@ -1,0 +1,217 @@
+import { metered } from '../gate/support/metered.ts'
+import { openGate } from '../gate/support/world.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { type Answering, fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('lists of models in a request')
+
+const messages = [{ role: 'user', content: 'Hi' }]
+const listed = (list: unknown) => ({
+  headers: { 'x-signalbox-models': typeof list === 'string' ? list : JSON.stringify(list) },
+})
+
+async function open(answer: Answering = () => json(chatAnswer()), more = {}) {
+  const up = fakeUpstream(answer)
+  const world = await openWorld({ fetch: up, ...more })
+  const ask = (list: unknown, body: object = {}) => world.chat({ model: 'said', messages, ...body }, listed(list))
+  return { ...world, up, ask }
+}
+
+const error = async (response: Response) => {
+  const { error } = (await response.json()) as { error: { message: string; code?: string } }
+  return error.message
+}
+
+const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
+
+test('the models of a list are asked in their order, whatever the model of the body is', async () => {
+  const { ask, up, told } = await open(failingFirst)
+  const response = await ask({ models: ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m'] })
+  assert.is(response.status, 200, await response.text())
+  assert.equal(up.providers, ['one', 'two'])
+  assert.equal(
+    up.calls.map(({ body }) => JSON.parse(body).max_tokens),
+    [undefined, 7],
+  )
+  assert.is(up.calls[0]?.headers.get('x-signalbox-models'), null, 'no provider reads the list')
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /one.*503.*two/)
+  const [record] = told.requests
+  assert.equal([record?.model, record?.attempts.length], ['said', 2])
+  assert.match(record?.attempts[1]?.via ?? '', /^x-signalbox-models:fallback$/)
+})
+
+test('names with commas between are a list, too', async () => {
+  const { ask, up } = await open(failingFirst)
+  assert.is((await ask(' one/m ,two/m')).status, 200)
+  assert.equal(up.providers, ['one', 'two'])
+})
+
+test('a list may name combos and aliases, and what leads nowhere is passed over', async () => {
+  const more = {
+    combos: { inner: { models: ['one/m', { model: 'three/m', params: { topP: 0.5 } }] } },
+    aliases: { short: 'two/m' },
+  }
+  const { ask, up } = await open(({ provider }) => (provider === 'two' ? json(chatAnswer()) : json({}, 500)), more)
+  const outer = { model: 'inner', params: { topP: 0.1, temperature: 0.2 } }
+  assert.is((await ask({ models: ['nowhere/m', outer, 'short'] })).status, 200)
+  assert.equal(up.providers, ['one', 'three', 'two'])
+  assert.equal(
+    up.calls.map(({ body }) => [JSON.parse(body).top_p, JSON.parse(body).temperature]),
+    [
+      [0.1, 0.2],
+      [0.5, 0.2],
+      [undefined, undefined],
+    ],
+  )
+  const none = await ask({ models: ['nowhere/m', 'nothing'] })
+  assert.is(none.status, 404)
+})
+
+test('conditions, weights and strategies of a list hold', async () => {
+  const { ask, up } = await open()
+  await ask({ models: [{ model: 'one/m', when: { tools: true } }, 'two/m'] })
+  await ask({
+    models: [
+      { model: 'one/m', weight: 0 },
+      { model: 'three/m', weight: 5 },
+    ],
+    strategy: 'weighted',
+  })
+  assert.equal(up.providers, ['two', 'three'])
+  const left = await ask({ models: [{ model: 'one/m', when: { tools: true } }] })
+  assert.is(left.status, 400)
+  assert.match(await error(left), /see the conditions \("when"\)/)
+})
+
+const refusals: Array<[list: unknown, message: string | RegExp]> = [
+  ['', 'It is no JSON.'],
+  ['{', 'It is no JSON.'],
+  ['["one/m"]', /^Send an object with "models"/],
+  ['"one/m"', /^Send an object with "models"/],
+  [',', '"models[0]" must not be blank'],
+  [{}, '"models" is required and must be a list of model names'],
+  [{ models: [] }, /^"models" must/],
+  [{ models: 'one/m' }, /^"models" must be a list of model names/],
+  [{ models: ['one/m', 5] }, '"models[1]" must be text, or an object with "model"'],
+  [{ models: ['one/m', { model: 'two/m', params: { foo: 1 } }] }, /^Unknown field "models\[1\]\.params\.foo"\./],
+  [
+    { models: ['one/m', { model: 'two/m', params: { topP: 2 } }] },
+    '"models[1].params.topP" must be a number from 0 to 1',
+  ],
+  [{ models: Array.from({ length: 101 }, () => 'm') }, /^"models" must not name more than 100 models/],
+  [{ models: ['one/m'], on: ['never'] }, /^"on\[0\]" must be one of "content", "schema"/],
+  [{ models: ['one/m'], on: 'content' }, /^"on" must be a list of "content" and "schema"/],
+  [{ models: ['one/m'], strategy: 'round-robin' }, /^"strategy" cannot be "round-robin"/],
+  [{ models: ['one/m'], strategy: 'best' }, /^"strategy" must be one of/],
+  [{ models: ['one/m'], maxAttempts: 0 }, /^"maxAttempts" must be/],
+  [{ models: ['one/m'], name: 'x' }, /^Unknown field "name"/],
+  [
+    { models: [`one/${'m'.repeat(500)}`, ...Array.from({ length: 20 }, () => 'x'.repeat(400))] },
+    /^It must not be longer than 8192/,
+  ],
+]
+for (const [list, message] of refusals) {
+  test(`${JSON.stringify(list).slice(0, 60)} is refused, and nobody is called`, async () => {
+    const { ask, up } = await open()
+    const response = await ask(list)
+    const said = await error(response)
+    assert.is(response.status, 400, said)
+    assert.ok(said.startsWith('x-signalbox-models: '), said)
+    const rest = said.slice('x-signalbox-models: '.length)
+    if (typeof message === 'string') assert.is(rest, message)
+    else assert.match(rest, message)
+    assert.is(up.calls.length, 0)
+  })
+}
+
+test('a list asks no more often than the gateway allows, and may ask less often', async () => {
+  const { ask, up } = await open(() => json({}, 500), { limits: { maxAttempts: 2 } })
+  const models = ['one/m', 'two/m', 'three/m']
+  await ask({ models, maxAttempts: 50 })
+  assert.is(up.calls.length, 2)
+  await ask({ models, maxAttempts: 1 })
+  assert.is(up.calls.length, 3)
+})
+
+test('the setting requestModels forbids lists, for the host as well', async () => {
+  const { ask, up, api, gateway, chat } = await open()
+  await api.settings.update({ requestModels: false })
+  const response = await ask({ models: ['one/m'] })
+  assert.is(response.status, 403)
+  assert.match(await error(response), /requestModels/)
+  assert.is(up.calls.length, 0)
+  assert.is((await chat({ model: 'one/m', messages })).status, 200)
+  const headers = { 'x-signalbox-models': 'one/m' }
+  assert.is((await gateway.api.explain({ model: 'x', headers })).error?.status, 403)
+  await api.settings.update({ requestModels: null })
+  assert.is((await ask({ models: ['one/m'] })).status, 200)
+  assert.is((await gateway.api.explain({ model: 'x', headers })).targets[0]?.use, 'first')
+})
+
+test('a key needs every name of a list among its models, whatever the model of the body is', async () => {
+  const { post, up, key, keyId, gateway } = await openGate({
+    models: ['one/m', 'chain', 'claude/*'],
+    combos: { chain: ['two/m'], mixed: ['one/m', 'two/m'] },
+  })
+  const ask = (models: unknown[], model = 'one/m') =>
+    post('/v1/chat/completions', { model, messages }, listed({ models }))
+  for (const [models, model] of [
+    [['two/m'], 'one/m'],
+    [['one/m', 'two/m'], 'one/m'],
+    [['one/m', { model: 'open/r' }], 'chain'],
+    [['one/m', 'nowhere/m'], 'one/m'],
+  ] as const) {
+    const response = await ask([...models], model)
+    assert.is(response.status, 403, JSON.stringify(models))
+    await response.text()
+  }
+  assert.is(up.calls.length, 0)
+  assert.ok(key)
+  assert.is((await ask(['chain', 'claude/c'], 'any label')).status, 200)
+  assert.equal(up.providers, ['two'])
+  const partly = await ask(['mixed', 'chain'], 'chain')
+  assert.is(partly.status, 200)
+  assert.equal(up.providers, ['two', 'one'], 'of a combo that is not named, the targets that are')
+  const headers = { 'x-signalbox-models': JSON.stringify({ models: ['one/m', 'two/m'] }) }
+  const { error: refusal } = await gateway.api.explain({ model: 'one/m', headers, keyId })
+  assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')
+})
+
+test('a combo that a list names is not asked for targets that the key may not use, also after failures', async () => {
+  const { post, up } = await openGate({
+    models: ['one/m', 'cheap/m'],
+    combos: { mixed: ['one/m', 'two/m'] },
+    answer: (call, nth) => (call.provider === 'one' ? json({}, 500) : metered({}, { tokens: 0 })(call, nth)),
+  })
+  const response = await post(
+    '/v1/chat/completions',
+    { model: 'cheap/m', messages },
+    listed({ models: ['mixed', 'cheap/m'] }),
+  )
+  assert.is(response.status, 200)
+  assert.equal(up.providers, ['one', 'cheap'])
+})
+
+test('limits hold for each target of a list', async () => {
+  const { post, up, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
+  const models = [{ model: 'one/m', params: { maxTokens: 100 } }, 'two/m']
+  const response = await post('/v1/chat/completions', { model: 'x', messages, max_tokens: 4_000 }, listed({ models }))
+  assert.is(response.status, 200)
+  assert.is(JSON.parse(up.calls[0]?.body ?? '').max_tokens, 100)
+  assert.is(await used('tokens'), 12)
+})
+
+test('parameters of a list of another kind than chat are refused, and models of embeddings must be one', async () => {
+  const { post, up } = await openGate()
+  const ask = (list: object) => post('/v1/embeddings', { model: 'x', input: 'Hi' }, listed(list))
+  const wrong = await ask({ models: [{ model: 'other/embedding', params: { maxTokens: 1 } }] })
+  assert.is(wrong.status, 400)
+  assert.match(await error(wrong), /"models\[0\]\.params" is for chat/)
+  const mixing = await ask({ models: ['other/embedding', 'one/another'] })
+  assert.is(mixing.status, 400)
+  assert.match(await error(mixing), /mixes vectors/)
+  assert.is(up.calls.length, 0)
+  assert.is((await ask({ models: ['other/embedding'] })).status, 200)
+})
