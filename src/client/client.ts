@@ -144,6 +144,7 @@ const routes: ClientRoutes<typeof operations> = {
     request: 'GET /api/usage/requests/:id',
   },
   explain: 'POST /api/explain',
+  overview: 'GET /api/overview',
   info: 'GET /api/info',
   openapi: 'GET /api/openapi.json',
   damagedRecords: {

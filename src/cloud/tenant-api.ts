@@ -108,6 +108,7 @@ export function createTenantApi(
     cloud: api.cloud,
     usage: api.usage,
     explain: api.explain,
+    overview: api.overview,
     info: api.info,
     openapi: api.openapi,
   }

@@ -32,6 +32,7 @@ const names: NamesOf<Management> = {
   },
   usage: { summary: true, requests: true, request: true },
   explain: true,
+  overview: true,
   info: true,
   openapi: true,
   damagedRecords: { get: true, put: true, delete: true },

@@ -28,6 +28,7 @@ import { createKeyOperations, keyInputs } from './keys.ts'
 import { createLimitOperations, limitInputs } from './limits.ts'
 import { aliasInputs, createAliasOperations, createCustomModelOperations, customModelInputs } from './models.ts'
 import type { Management, OpenApiDocument, PerInput } from './operations.ts'
+import { createOverview } from './overview.ts'
 import { createProviderOperations, providerInputs } from './providers.ts'
 import { createModelOperations, modelInputs } from './published-models.ts'
 import { createSettingsOperations, settingsInputs } from './settings.ts'
@@ -82,6 +83,9 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     telling(resource, async (id) => deps.changed(name, id))
   const mirrored = <Resource extends object>(name: string, resource: Resource) =>
     told(name, telling(resource, pushes.changed))
+  const usage = createUsageOperations(deps)
+  const health = createHealthOperations(deps)
+  const cloud = createCloudOperations({ ...deps, mirror, pushes, keys })
   const api = {
     keys: { ...mirrored('keys', keys), limits: limits.keys },
     groups: { ...mirrored('groups', createGroupOperations({ ...deps, forgetLimits })), limits: limits.groups },
@@ -95,11 +99,12 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
     customModels: mirrored('customModels', createCustomModelOperations(deps)),
     aliases: mirrored('aliases', createAliasOperations({ ...deps, inTurn })),
     providers: mirrored('providers', createProviderOperations(deps)),
-    health: told('health', createHealthOperations(deps)),
+    health: told('health', health),
     damagedRecords: mirrored('damagedRecords', createDamagedRecordOperations(deps)),
-    cloud: createCloudOperations({ ...deps, mirror, pushes, keys }),
-    usage: createUsageOperations(deps),
+    cloud,
+    usage,
     explain: createExplain({ ...deps, limitsOf: limits.keys.get }),
+    overview: createOverview({ ...deps, kept: deps.usage, usage, health, cloud }),
     info: createInfo(deps),
     openapi: () => deps.openapi(),
   }
@@ -135,6 +140,7 @@ export const inputs: { readonly [Resource in keyof Management]: PerInput<Managem
   cloud: cloudInputs,
   usage: usageInputs,
   explain: explainInput,
+  overview: {},
   info: {},
   openapi: {},
 }

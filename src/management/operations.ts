@@ -9,6 +9,7 @@ import type { DamagedRecordOperations, HealthOperations } from './health.ts'
 import type { GatewayInfo } from './info.ts'
 import type { KeyOperations } from './keys.ts'
 import type { AliasOperations, CustomModelOperations } from './models.ts'
+import type { Overview } from './overview.ts'
 import type { ProviderOperations } from './providers.ts'
 import type { ModelOperations } from './published-models.ts'
 import type { SettingsOperations } from './settings.ts'
@@ -39,6 +40,8 @@ export interface Management<Input = never> {
   usage: UsageOperations<Input>
   /** What would become of a request: its targets and their order. Calls no provider and moves no turn. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>
+  /** What whoever runs the gateway should see first: the last 24 hours, what fails, and what is missing. */
+  overview(): Promise<Overview>
   /** What the gateway is, what it can do, and what is going on. */
   info(): Promise<GatewayInfo>
   /** The description of all that the gateway serves over HTTP. */
@@ -202,6 +205,7 @@ export const operations = {
     request: { method: 'GET', path: '/api/usage/requests/:id', failure: 'fetch request', exports: 'request' },
   },
   explain: { method: 'POST', path: '/api/explain', failure: 'explain' },
+  overview: { method: 'GET', path: '/api/overview', failure: 'fetch the overview' },
   info: { method: 'GET', path: '/api/info', failure: 'describe the gateway' },
   openapi: { method: 'GET', path: '/api/openapi.json', failure: 'describe the API' },
   damagedRecords: {

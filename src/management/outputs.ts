@@ -229,6 +229,16 @@ const cloudState = v.object({
 })
 const cloudSession = v.object({ id: text, createdAt: time, lastUsedAt: time })
 
+const overview = v.object({
+  usage: v.exactOptional(usageOutputs.summary),
+  failures: v.array(keptRequest),
+  health: v.array(healthEntry),
+  damaged: whole,
+  counts: v.object({ keys: whole, connections: whole }),
+  requireApiKey: flag,
+  mirrorError: v.exactOptional(text),
+})
+
 const info = v.object({
   ...{ version: text, runtime: text, basePath: text, now: time, startedAt: time },
   storage: v.object({ atomic: flag, watches: flag }),
@@ -308,6 +318,7 @@ const table = {
   },
   usage: usageOutputs,
   explain: explanation,
+  overview,
   info,
   openapi,
   damagedRecords: { get: shownDamage, put: success, delete: success },
@@ -350,6 +361,7 @@ export const namedOutputs = {
   KeptRequest: keptRequest,
   UsageRow: usageRow,
   UsageTotals: usageTotals,
+  Overview: overview,
   GatewayInfo: info,
   Success: success,
 }

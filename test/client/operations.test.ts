@@ -189,6 +189,7 @@ for (const basePath of ['', '/tools/ai']) {
       await same(client.providers.list(), api.providers.list())
       await same(client.explain({ model: 'one/a' }), api.explain({ model: 'one/a' }))
       await same(client.openapi(), api.openapi())
+      await same(client.overview(), api.overview())
       await same(client.info(), api.info())
       const query = { from: '2026-01-01', to: '2026-01-02', by: ['key', 'day'] } as const
       await same(client.usage.summary(query), api.usage.summary(query))

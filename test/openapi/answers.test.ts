@@ -121,6 +121,7 @@ test('each operation resolves to what is described', async () => {
   await ask('PUT', '/api/providers/openai', { strategy: 'round-robin', stickyLimit: 3 })
   await ask('POST', '/api/explain', { model: 'one/m', body: { stream: true }, headers: { 'X-Team': 'a' } })
   await ask('POST', '/api/explain', { model: 'nobody/m' })
+  await ask('GET', '/api/overview')
   await ask('GET', '/api/info')
 
   await call('POST', '/v1/chat/completions', { model: 'nobody/m', messages: [] })

@@ -101,6 +101,7 @@ export const operationActions: ActionsOf<typeof operations> = {
   },
   usage: { summary: 'usage summary', requests: 'usage requests', request: 'usage request' },
   explain: 'explain',
+  overview: NO_ACTION,
   info: 'info',
   openapi: NO_ACTION,
   damagedRecords: { get: 'health record', put: 'health repair', delete: 'health remove' },

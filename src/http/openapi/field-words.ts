@@ -61,6 +61,12 @@ export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>
       'Until an answer had come, or the first content of its stream, within 7.3 %. Absent where nothing was measured.',
     durationMs: 'Of requests that were not refused, within 7.3 %. Absent where nothing was measured.',
   },
+  Overview: {
+    usage: 'Of this hour and the 23 before it. Absent where no usage is kept.',
+    failures: 'The newest first.',
+    damaged: 'Records of the storage.',
+    mirrorError: 'Why the last exchange with the cloud proxy failed.',
+  },
   HealthEntry: {
     combo: 'The combo whose own terms it holds for. Absent: for all other requests.',
     state:

@@ -152,6 +152,10 @@ export const operationWords: Readonly<Record<string, Words>> = {
     'Explain where a request would go',
     'The targets of the request in their order. No provider is called, and no turn is used.',
   ),
+  overview: words(
+    'See the last 24 hours, what fails, and what is missing',
+    'For a first look: sums by the hour and of the day before, the latest failed requests, what is ill, and how many keys and connections there are.',
+  ),
   info: words(
     'Get what the gateway is and can do',
     'Its version, its runtime, its storage, how many records it has, and how many model requests are under way.',
@@ -224,6 +228,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   usage: 'What was used: requests, tokens and costs.',
   try: 'Model requests of whoever manages the gateway.',
   explain: 'Where a request would go.',
+  overview: 'What to see first.',
   info: 'What the gateway is, and what is going on.',
   openapi: 'The description of the API.',
   damagedRecords: 'Records of the storage that cannot be read as they stand.',
