@@ -1,5 +1,6 @@
 import { platformFetch } from '../client/platform.ts'
 import { createSseParser } from '../lib/sse.ts'
+import type { ComboModel, RequestModels } from '../types.ts'
 import { callError } from './call-error.ts'
 import { type GatewayInProcess, inProcess, jsonOf, overFetch, type Transport } from './transport.ts'
 import type {
@@ -41,16 +42,21 @@ export interface RemoteOptions<S extends Specification = 'v4'> extends InProcess
   fetch?: (url: string, init: RequestInit) => Promise<Response>
 }
 
-/** Makes models of the AI SDK. Called, it makes a language model. */
+/** A name that the gateway knows, of a combo, of an alias or `<provider>/<model>`; or a list of such, alone or with their parameters. */
+export type NamedModel = string | readonly ComboModel[]
+
+/** What holds for the models of a list, or for a name: a combo that lives for each call alone. */
+export interface ModelTerms extends Omit<RequestModels, 'models'> {}
+
+/** Makes models of the AI SDK. Called, it makes a language model. The id of a model of a list is its names with commas between. */
 export interface Signalbox<S extends Specification = 'v4'> {
-  /** `model`: a name that the gateway knows: of a combo, of an alias, or `<provider>/<model>`. */
-  (model: string): SignalboxLanguageModel<S>
-  languageModel(model: string): SignalboxLanguageModel<S>
-  embeddingModel(model: string): SignalboxEmbeddingModel<S>
-  rerankingModel(model: string): SignalboxRerankingModel<S>
-  imageModel(model: string): SignalboxImageModel<S>
-  speechModel(model: string): SignalboxSpeechModel<S>
-  transcriptionModel(model: string): SignalboxTranscriptionModel<S>
+  (model: NamedModel, options?: ModelTerms): SignalboxLanguageModel<S>
+  languageModel(model: NamedModel, options?: ModelTerms): SignalboxLanguageModel<S>
+  embeddingModel(model: NamedModel, options?: ModelTerms): SignalboxEmbeddingModel<S>
+  rerankingModel(model: NamedModel, options?: ModelTerms): SignalboxRerankingModel<S>
+  imageModel(model: NamedModel, options?: ModelTerms): SignalboxImageModel<S>
+  speechModel(model: NamedModel, options?: ModelTerms): SignalboxSpeechModel<S>
+  transcriptionModel(model: NamedModel, options?: ModelTerms): SignalboxTranscriptionModel<S>
 }
 
 /**
@@ -71,16 +77,42 @@ export function createSignalbox<S extends Specification = 'v4'>(
   const send = isRemote
     ? overFetch({ baseURL: gateway.baseURL, apiKey, fetch: gateway.fetch ?? platformFetch })
     : inProcess(gateway, apiKey)
-  const models = new Models<S>(specification as S, send) // the default is that of the type
-  return Object.assign((model: string) => models.language(model), {
-    languageModel: (model: string) => models.language(model),
-    embeddingModel: (model: string) => models.embedding(model),
-    rerankingModel: (model: string) => models.reranking(model),
-    imageModel: (model: string) => models.image(model),
-    speechModel: (model: string) => models.speech(model),
-    transcriptionModel: (model: string) => models.transcription(model),
+  const made =
+    <M>(make: (models: Models<S>, modelId: string) => M) =>
+    (model: NamedModel, terms?: ModelTerms): M => {
+      const entries = typeof model === 'string' ? [model] : [...model]
+      const by = model === entries[0] && !terms ? send : withList(send, { ...terms, models: entries })
+      return make(new Models<S>(specification as S, by), entries.map(nameOf).join(', ')) // the default is that of the type
+    }
+  const languageModel = made((models, modelId) => models.language(modelId))
+  return Object.assign((model: NamedModel, terms?: ModelTerms) => languageModel(model, terms), {
+    languageModel,
+    embeddingModel: made((models, modelId) => models.embedding(modelId)),
+    rerankingModel: made((models, modelId) => models.reranking(modelId)),
+    imageModel: made((models, modelId) => models.image(modelId)),
+    speechModel: made((models, modelId) => models.speech(modelId)),
+    transcriptionModel: made((models, modelId) => models.transcription(modelId)),
   })
 }
+
+const nameOf = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)
+
+/** Sends a list with each request, unless the request has one of its own. The name of its model is a label then, and fit for a header. */
+function withList(send: Transport, list: RequestModels): Transport {
+  const models = JSON.stringify(list).replace(/[^\x20-\x7e]/g, escaped)
+  return ({ headers, ...sent }) => {
+    const fit = Object.entries(headers).map(([name, value]) => [
+      name,
+      /^ai-.*model-id$/.test(name) ? value.replace(/[^\x20-\x7e]/g, '?').slice(0, LONGEST_LABEL) : value,
+    ])
+    return send({ ...sent, headers: { 'x-signalbox-models': models, ...Object.fromEntries(fit) } })
+  }
+}
+
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** In characters, as long as the gateway takes the name of a model. */
+const LONGEST_LABEL = 1_000
 
 /** A request of a model: the last part of its path, and the headers of the protocol. */
 interface ModelRoute {

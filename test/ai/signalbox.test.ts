@@ -111,6 +111,46 @@ for (const [way, open] of Object.entries(ways))
       assert.is(heard.responses[0]?.modelId, 't')
     })
 
+    test('a list in place of a name is asked in its order, with the parameters of its entries, for every kind', async () => {
+      const up = fakeUpstream(({ url, body, provider }) => {
+        if (provider === 'one') return json({ error: { message: 'It broke.' } }, 500)
+        return answerAt(url.pathname) ?? (JSON.parse(body).stream ? sse(chatEvents()) : json(chatAnswer()))
+      })
+      const { signalbox, told } = await opened(up)
+      const model = signalbox(['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/ü'])
+      assert.is(model.modelId, 'one/m, two/m, three/ü')
+      const { text, providerMetadata } = await ai.generateText({ model, prompt: 'Hi', maxRetries: 0 })
+      assert.is(text, 'Hello')
+      assert.is(Object(providerMetadata?.signalbox).target, 'two/m')
+      assert.equal(
+        Object(providerMetadata?.signalbox).attempts.map(({ target }: { target: string }) => target),
+        ['one/m', 'two/m'],
+      )
+      assert.is(JSON.parse(up.calls[1]?.body ?? '').max_tokens, 7)
+      assert.is(told.requests[0]?.model, 'one/m, two/m, three/?')
+      const streamed = ai.streamText({ model, prompt: 'Hi', maxRetries: 0 })
+      assert.ok((await streamed.text).length > 0)
+      const embedded = signalbox.embeddingModel(['one/e', 'two/e'])
+      assert.equal((await ai.embed({ model: embedded, value: 'Hi', maxRetries: 0 })).embedding, [0.25, -0.5, 1])
+      const ranked = signalbox.rerankingModel(['one/r', 'two/r'])
+      await ai.rerank({ model: ranked, query: 'red', documents: ['a tree', 'a red fruit'], maxRetries: 0 })
+      await ai.generateImage({ model: signalbox.imageModel(['two/i']), prompt: 'a walk', maxRetries: 0 })
+    })
+
+    test('options hold for a name, and one call may bring another list', async () => {
+      const up = fakeUpstream(({ provider }) => (provider === 'one' ? json({}, 500) : json(chatAnswer())))
+      const { signalbox } = await opened(up)
+      const named = signalbox('fast', { maxAttempts: 1 })
+      const thrown = await ai.generateText({ model: named, prompt: 'Hi' }).catch((error: unknown) => error)
+      assert.equal([Object(thrown).statusCode, up.calls.length], [500, 1])
+      const headers = { 'x-signalbox-models': 'two/m' }
+      await ai.generateText({ model: named, prompt: 'Hi', headers })
+      assert.equal(up.providers, ['one', 'two'])
+      const wrong = signalbox([{ model: 'two/m', params: { topP: 5 } }])
+      const refused = await ai.generateText({ model: wrong, prompt: 'Hi' }).catch((error: unknown) => error)
+      assert.match(String(refused), /models\[0\]\.params\.topP/)
+    })
+
     test('the AI SDK does not repeat what the gateway has tried at all targets', async () => {
       const up = fakeUpstream(() => json({ error: { message: 'It broke.' } }, 500))
       const { signalbox } = await opened(up)
