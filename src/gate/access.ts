@@ -1,4 +1,5 @@
 import { gatewayError, isGatewayError } from '../errors.ts'
+import type { Endpoint } from '../formats/format.ts'
 import type { Reply } from '../lib/exchange.ts'
 import type { ServedRequest } from '../pipeline/steps.ts'
 import { type Access, askedName } from '../routing/allowed-models.ts'
@@ -14,11 +15,14 @@ export async function withinAccess(
   serve: () => Promise<Reply>,
 ): Promise<Reply> {
   const whose = `The API key "${key?.name}"`
-  const { kind } = endpoint.operation
-  if (!access.allowsKind(kind))
-    throw gatewayError('MODEL_NOT_ALLOWED', {
-      message: `${whose} may not use models of the kind "${kind}". Ask the operator of this gateway for a key that may.`,
-    })
+  const refusalOfKind = ({ operation: { kind } }: Endpoint) =>
+    access.allowsKind(kind)
+      ? undefined
+      : gatewayError('MODEL_NOT_ALLOWED', {
+          message: `${whose} may not use models of the kind "${kind}". Ask the operator of this gateway for a key that may.`,
+        })
+  const refusal = refusalOfKind(endpoint)
+  if (refusal) throw refusal
   const refusalOfBody = createBodyRule()
   const refusalOf = (name: string) =>
     gatewayError('MODEL_NOT_ALLOWED', {
@@ -26,7 +30,9 @@ export async function withinAccess(
     })
   log.targetRule = (request, target, route) => {
     const name = askedName(route, request)
-    return access.allowsTarget(name, target) ? refusalOfBody(request.call) : refusalOf(name)
+    return access.allowsTarget(name, target)
+      ? (refusalOfKind(request.call.endpoint) ?? refusalOfBody(request.call)) // its endpoint may be of the kind of its model by now
+      : refusalOf(name)
   }
   log.nameRule = (name, table) => (access.allowsModel(name, table) ? undefined : refusalOf(name))
   try {

@@ -16,6 +16,7 @@ import { viaOf } from '../routing/group.ts'
 import type { CooldownState } from '../routing/health.ts'
 import { reasonOf } from '../routing/strategies.ts'
 import type { PresentedKey } from '../store/keyring.ts'
+import { mediaCall } from './asked-media.ts'
 import type { PipelineContext } from './context.ts'
 import { factsOf } from './facts.ts'
 import type { ListTerms } from './request-list.ts'
@@ -52,17 +53,19 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
   const header = (name: string) => headers.get(name.toLowerCase())
   const isBeside = endpoint.headers !== undefined || path.includes('{model}')
   const text = JSON.stringify(isBeside ? body : { ...body, model })
-  const call = parseModelCall(encodeUtf8(text), endpoint, isBeside ? { model } : {})
-  const facts = factsOf(call, header)
+  const read = parseModelCall(encodeUtf8(text), endpoint, isBeside ? { model } : {})
+  const facts = factsOf(read, header)
   const leftOut: LeftOut[] = []
   const routes: Route[] = []
   const access = accessOf(key, gateway.catalog)
   try {
-    if (access?.allowsKind(endpoint.operation.kind) === false)
-      throw gatewayError('MODEL_NOT_ALLOWED', {
-        message: `The API key may not ask for models of the kind "${endpoint.operation.kind}".`,
-      })
     const table = await gateway.routes()
+    const call = endpoint.format === 'gemini' ? await mediaCall(read, '?alt=sse', table) : read
+    for (const { operation } of [endpoint, call.endpoint])
+      if (access?.allowsKind(operation.kind) === false)
+        throw gatewayError('MODEL_NOT_ALLOWED', {
+          message: `The API key may not ask for models of the kind "${operation.kind}".`,
+        })
     const settings = await gateway.settings()
     const list = await listOf(header('x-signalbox-models'), { call, context: gateway, table, settings, access })
     const context = gateway.underRules(gateway, settings, list ?? table.ruledCombo(model))
@@ -73,7 +76,7 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
       onDeadEnd: ({ name }: GroupEntry, way: Pick<GroupChoice, 'group'>) =>
         leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),
     }
-    const resolution = list ?? resolutionAt(endpoint, model, table)
+    const resolution = list ?? resolutionAt(call.endpoint, model, table)
     if (!resolution) throw await unknownModel(model, table, endpoint.service)
     const found = 'strategy' in resolution ? routesOfGroup(resolution, model, resolver) : resolution
     for await (const route of found) {

@@ -28,16 +28,18 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     if (bodyLimit === 'maxBodyBytes' || !isGatewayError(thrown, 'PAYLOAD_TOO_LARGE')) throw thrown
     throw tooLarge(thrown.headers)
   })
-  const call = await readers[endpoint.reads](bytes, endpoint, {
+  const read = await readers[endpoint.reads](bytes, endpoint, {
     beside: askedBeside(endpoint, pathModel, (name) => exchange.header(name)),
     contentType: exchange.header('content-type'),
   })
-  if (base64In && Math.floor((base64In(call.body) * 3) / 4) > most + 2) throw tooLarge()
-  log.asked(call)
+  if (base64In && Math.floor((base64In(read.body) * 3) / 4) > most + 2) throw tooLarge()
+  log.asked(read)
   context.retryBudget.earn()
   context.hedgeBudget.earn()
   const { table, settings } = await client.scope.race(readRules(context))
   log.routed(table)
+  const isMedia = endpoint.format === 'gemini' && MEDIA.test(read.text)
+  const call = isMedia ? await (await loadMedia()).mediaCall(read, exchange.query, table) : read
   const models = exchange.header('x-signalbox-models')
   const terms = { call, context, table, settings, log }
   const list =
@@ -57,6 +59,10 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     ...(format.tellsCourse && { describe: (await loadAnswerFacts()).describeAnswers(log, table) }),
   }
 }
+
+/** What Google's clients ask for images and speech by. */
+const MEDIA = /"response_?modalities"/i
+const loadMedia = once(() => import('./asked-media.ts'))
 
 /** In bytes: the most that a body has beside files in base64. */
 const BESIDE_FILES = 1024 * 1024

@@ -13,7 +13,7 @@ import { portable } from './portable.ts'
  * What a gateway has loaded after its first request, and all that it can load: minified and gzipped, dependencies included, the data of the
  * catalog and the description of the API apart. In bytes. Of it all, 16 kB are the cloud mirror, which the management loads.
  */
-const BUDGETS = { passed: 103_800, failing: 103_800, translated: 189_500, everything: 366_000, description: 17_000 }
+const BUDGETS = { passed: 103_800, failing: 103_800, translated: 189_500, everything: 368_000, description: 17_000 }
 
 const execute = promisify(execFile)
 const test = suite('the code that a request loads', {

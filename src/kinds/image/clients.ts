@@ -15,7 +15,7 @@ export type ImageClient = ClientForm<ImageRequest, Images, ImagePiece>
 
 /** The most pictures of a request, as at OpenAI. */
 const MOST_PICTURES = 16
-const MOST_IMAGES = 10
+export const MOST_IMAGES = 10
 
 /** The members that are no options. */
 const READ: ReadonlySet<string> = new Set([
@@ -200,7 +200,7 @@ function factsOf({ images: [first], said }: Images): JsonObject {
 /** In characters: enough of a picture for its header, which the metadata of a JPEG may stand before. */
 const HEADER = 4 * 32_768
 
-function headerOf(base64: string): ReturnType<typeof pictureIn> {
+export function headerOf(base64: string): ReturnType<typeof pictureIn> {
   try {
     return pictureIn(fromBase64(base64.length > HEADER ? base64.slice(0, HEADER) : base64))
   } catch {

@@ -1,5 +1,6 @@
 import { kindForms } from '../carry.ts'
 import { aiSdk } from './clients/ai-sdk.ts'
+import { gemini } from './clients/gemini.ts'
 import { clients } from './clients.ts'
 import { fillIn } from './downloads.ts'
 import { imageDivision } from './image.ts'
@@ -13,7 +14,7 @@ import { xai } from './vendors/xai.ts'
 
 /** The forms of images. */
 export const imageForms = kindForms({
-  clients: { ...clients, 'ai-sdk': aiSdk },
+  clients: { ...clients, 'ai-sdk': aiSdk, gemini: gemini(false), 'gemini-stream': gemini(true) },
   vendors: [bfl, fireworks, google, openai, openrouter, together, xai],
   otherwise: compatible,
   division: imageDivision,

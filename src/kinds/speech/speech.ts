@@ -52,6 +52,20 @@ const OPENAI_VOICES: ReadonlySet<string> = new Set(
   'alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar'.split(' '),
 )
 
+/** The names of Google's, likewise. */
+const GOOGLE_VOICES: ReadonlySet<string> = new Set(
+  (
+    'achernar achird algenib algieba alnilam aoede autonoe callirrhoe charon despina enceladus erinome fenrir gacrux iapetus kore laomedeia leda orus ' +
+    'puck pulcherrima rasalgethi sadachbia sadaltager schedar sulafat umbriel vindemiatrix zephyr zubenelgenubi'
+  ).split(' '),
+)
+
+/** Is it the name of a voice of another vendor? `own`: the default voice of this one; without one it knows OpenAI's names. */
+function isForeign(voice: string, own: string | undefined): boolean {
+  if (own !== undefined && OPENAI_VOICES.has(voice)) return true
+  return !GOOGLE_VOICES.has((own ?? '').toLowerCase()) && GOOGLE_VOICES.has(voice.toLowerCase())
+}
+
 /** The voice that the owner of the connection, or of the combo, has set in place of this one. */
 export function mappedVoice(voice: string | undefined, target: ProviderTarget): string | undefined {
   const own = entryOf(target.voices ?? {}, voice ?? '') ?? entryOf(voicesOf(target) ?? {}, voice ?? '')
@@ -172,10 +186,11 @@ function voiceFor(
 ): string | undefined {
   const mapped = mappedVoice(voice, target)
   if (mapped !== undefined) return mapped
-  if (vendor.voice === undefined) return voice
-  if (voice !== undefined && !OPENAI_VOICES.has(voice)) return voice
-  if (voice !== undefined) warnings.noteChanged('voice', 'replaced')
-  return vendor.voice
+  const { voice: own } = vendor
+  if (voice === undefined) return own
+  if (!isForeign(voice, own)) return voice
+  warnings.noteChanged('voice', 'replaced')
+  return own ?? 'alloy'
 }
 
 /** What a request has used that is charged by its characters, which are code points. */

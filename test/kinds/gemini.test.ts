@@ -1,0 +1,227 @@
+import { GoogleGenAI } from '@google/genai'
+import { fromBase64 } from '../../src/lib/bytes.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+import { jpeg, png } from './image/pictures.ts'
+import { fieldsOf, imageVendors, openImages, type VendorName } from './image/vendors.ts'
+import { samples, soundVendors, vendorCatalog } from './speech/vendors.ts'
+
+const test = suite('images and speech by @google/genai')
+
+/** A client, which takes the names of models with a slash for whole paths unless they begin so. */
+function clientOf(gateway: { fetch: typeof globalThis.fetch }, apiKey = 'x') {
+  const fetch = (input: string | URL | Request, init?: RequestInit) => gateway.fetch(new Request(input, init))
+  return new GoogleGenAI({ apiKey, httpOptions: { baseUrl: 'http://gateway', fetch } }).models
+}
+
+const partsOf = ({ candidates }: { candidates?: Array<{ content?: { parts?: Part[] } }> }) =>
+  candidates?.flatMap(({ content }) => content?.parts ?? []) ?? []
+type Part = { inlineData?: { data?: string; mimeType?: string } }
+const dataOf = (answer: Parameters<typeof partsOf>[0]) =>
+  partsOf(answer).flatMap(({ inlineData }) => inlineData?.data ?? [])
+
+const made: Partial<Record<VendorName, string>> = { openai: png, xai: jpeg, google: png, vertex: png }
+
+for (const name of Object.keys(made) as VendorName[]) {
+  const { model, makes, edits } = imageVendors[name]
+
+  test(`${name} makes and changes an image, whole and as a stream`, async () => {
+    const { gateway, up, told } = await openImages()
+    const models = clientOf(gateway)
+    const config = { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '3:2' } }
+    const whole = await models.generateContent({ model, contents: 'a walk', config })
+    assert.equal(dataOf(whole), [made[name]])
+    assert.is(up.calls.filter(({ url }) => url.href === makes).length, 1)
+    const picture = [{ text: 'make it rain' }, { inlineData: { mimeType: 'image/png', data: png } }]
+    assert.equal(dataOf(await models.generateContent({ model, contents: picture, config })), [made[name]])
+    assert.is(up.calls.at(-1)?.url.href, edits)
+    if (name === 'google' || name === 'vertex') return // asked as they are
+    const events = []
+    for await (const event of await models.generateContentStream({ model, contents: 'a walk', config }))
+      events.push(event)
+    assert.equal(events.flatMap(dataOf), [made[name]])
+    assert.is(events.at(-1)?.candidates?.[0]?.finishReason, 'STOP')
+    assert.equal(told.errors, [])
+  })
+}
+
+test('an image has its media type, its usage and the name of its model', async () => {
+  const { gateway } = await openImages()
+  const { model } = imageVendors.openai
+  const config = { responseModalities: ['TEXT', 'IMAGE'], candidateCount: 2 }
+  const answer = await clientOf(gateway).generateContent({ model, contents: 'a walk', config })
+  assert.equal(
+    partsOf(answer).map(({ inlineData }) => inlineData?.mimeType),
+    ['image/png', 'image/png'],
+  )
+  assert.equal(answer.usageMetadata?.totalTokenCount, 1_010)
+})
+
+test('ratio and size reach other vendors in their words, and what they do not take is lost by name', async () => {
+  const { post, up } = await openImages()
+  const body = {
+    contents: [{ parts: [{ text: 'a walk' }] }],
+    generation_config: {
+      response_modalities: ['IMAGE'],
+      image_config: { aspect_ratio: '16:9', image_size: '2K' },
+      temperature: 1,
+    },
+  }
+  const response = await post(`/v1beta/models/${imageVendors.xai.model}:generateContent`, body)
+  assert.is(response.status, 200, await response.clone().text())
+  const { aspect_ratio: ratio, resolution } = fieldsOf(up.calls[0])
+  assert.equal([ratio, resolution], ['16:9', '2k'])
+  assert.match(response.headers.get('x-signalbox-warning') ?? '', /dropped:generationConfig\.temperature/)
+  const strict = { headers: { 'x-signalbox-strict': 'true' } }
+  assert.is((await post(`/v1beta/models/${imageVendors.xai.model}:generateContent`, body, strict)).status, 400)
+})
+
+test('a combo of images mixes Google with others, and its next target is asked', async () => {
+  const models = [imageVendors.google.model, imageVendors.xai.model]
+  const { gateway, told } = await openImages({
+    combos: { pictures: { models, kind: 'image' } },
+    answer: ({ url }) =>
+      url.pathname.includes('generateContent')
+        ? json({ error: { message: 'busy' } }, 503, { 'retry-after': '1' })
+        : undefined,
+  })
+  const config = { responseModalities: ['IMAGE'] }
+  const answer = await clientOf(gateway).generateContent({ model: 'pictures', contents: 'a walk', config })
+  assert.equal(dataOf(answer), [jpeg])
+  assert.equal(told.errors, [])
+})
+
+test('a failure that may have cost something ends the request', async () => {
+  const models = [imageVendors.xai.model, imageVendors.openai.model]
+  const { post, up } = await openImages({
+    combos: { pictures: { models, kind: 'image' } },
+    answer: ({ url }) => (url.host === 'api.x.ai' ? json({ error: { message: 'broken' } }, 500) : undefined),
+  })
+  const body = { contents: 'a walk', generationConfig: { responseModalities: ['IMAGE'] } }
+  assert.is((await post('/v1beta/models/pictures:generateContent', body)).status, 500)
+  assert.is(up.calls.length, 1)
+})
+
+test('malformed requests are a 400 that asks nobody', async () => {
+  const { post, up, told } = await openImages()
+  const values: unknown[] = [null, 0, 'x', [], [null], [{}], {}, { parts: 7 }, [{ parts: [{ inlineData: 7 }] }]]
+  const config = { responseModalities: ['IMAGE'] }
+  for (const contents of values.filter((one) => one !== 'x')) {
+    const response = await post(`/v1beta/models/${imageVendors.openai.model}:generateContent`, {
+      contents,
+      generationConfig: config,
+    })
+    assert.is(response.status, 400, JSON.stringify(contents))
+  }
+  for (const more of [
+    { candidateCount: 99 },
+    { candidateCount: 0.5 },
+    { imageConfig: { aspectRatio: 'x' } },
+    { imageConfig: 7 },
+    { seed: 'x' },
+  ])
+    assert.is(
+      (
+        await post(`/v1beta/models/${imageVendors.openai.model}:generateContent`, {
+          contents: 'a',
+          generationConfig: { ...config, ...more },
+        })
+      ).status,
+      400,
+      JSON.stringify(more),
+    )
+  assert.equal([up.calls.length, told.errors], [0, []])
+})
+
+test('without a word of images, an image model is asked at its own endpoint', async () => {
+  const { post, up } = await openImages()
+  const response = await post(`/v1beta/models/${imageVendors.openai.model}:generateContent`, { contents: 'a walk' })
+  assert.is(response.status, 400)
+  assert.match(await response.text(), '/v1/images/generations')
+  assert.is(up.calls.length, 0)
+})
+
+test('a key for chat alone makes no images by it, and a budget holds', async () => {
+  const { gateway, api, up } = await openImages()
+  const asked = { model: imageVendors.openai.model, contents: 'a walk', config: { responseModalities: ['IMAGE'] } }
+  const chat = await api.keys.create({ name: 'bob', kinds: ['llm'] })
+  const poor = await api.keys.create({ name: 'alice', limits: { usd: { total: 0.1 } } })
+  for (const [{ key }, status] of [
+    [chat, 403],
+    [poor, 402],
+  ] as const) {
+    const thrown = await clientOf(gateway, key)
+      .generateContent(asked)
+      .catch((error: unknown) => error)
+    assert.is(Object(thrown).status, status, String(thrown))
+  }
+  assert.is(up.calls.length, 0)
+})
+
+test('an image is explained as it would be asked for', async () => {
+  const { api } = await openImages()
+  const body = { contents: 'a walk', generationConfig: { responseModalities: ['IMAGE'] } }
+  const path = '/v1beta/models/{model}:generateContent'
+  const { targets } = await api.explain({ model: imageVendors.openai.model, path, body })
+  assert.equal(
+    targets.map(({ use, provider }) => `${use} ${provider}`),
+    ['first openai'],
+  )
+})
+
+const speaking = Object.fromEntries(
+  Object.entries(vendorCatalog).map(([provider, definition]) => [
+    provider,
+    { ...definition, models: [{ id: 'voice-model', type: 'tts' as const }] },
+  ]),
+)
+
+async function openSounds(options: WorldOptions = {}) {
+  const up = fakeUpstream(
+    (call) => soundVendors[call.provider]?.answer(call) ?? json({ error: { message: 'none' } }, 404),
+  )
+  const world = await openWorld({ fetch: up, catalog: speaking, connections: Object.keys(soundVendors), ...options })
+  return { ...world, up }
+}
+
+const speechConfig = { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Puck' } } }
+
+for (const name of ['openai', 'elevenlabs', 'deepgram', 'mistral', 'openrouter', 'google'])
+  test(`${name} speaks, whole and as a stream`, async () => {
+    const { gateway, told, up } = await openSounds()
+    const asked = {
+      model: `${name}/voice-model`,
+      contents: 'Hello',
+      config: { responseModalities: ['AUDIO'], speechConfig },
+    }
+    const whole = await clientOf(gateway).generateContent(asked)
+    assert.equal(
+      partsOf(whole).flatMap(({ inlineData }) => [...fromBase64(inlineData?.data ?? '')]),
+      [...samples.pcm],
+    )
+    assert.match(partsOf(whole)[0]?.inlineData?.mimeType ?? '', /^audio\/L16;.*rate=24000/)
+    const pieces: number[] = []
+    let end: unknown
+    for await (const event of await clientOf(gateway).generateContentStream(asked)) {
+      pieces.push(...partsOf(event).flatMap(({ inlineData }) => [...fromBase64(inlineData?.data ?? '')]))
+      end = event.candidates?.[0]?.finishReason ?? end
+    }
+    assert.equal([pieces, end], [[...samples.pcm], 'STOP'])
+    if (name === 'openai') assert.is(JSON.parse(up.calls[0]?.body ?? '').voice, 'alloy')
+    assert.equal(told.errors, [])
+  })
+
+test('speech that breaks off in a stream ends with an error, and never with STOP', async () => {
+  const cut = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(samples.pcm.slice(0, 100)),
+    pull: (controller) => controller.error(new Error('cut')),
+  })
+  const up = fakeUpstream(() => new Response(cut, { headers: { 'content-type': 'audio/pcm' } }))
+  const { post } = await openSounds({ fetch: up, connections: ['deepgram'] })
+  const body = { contents: 'Hello', generationConfig: { responseModalities: ['AUDIO'] } }
+  const response = await post('/v1beta/models/deepgram/voice-model:streamGenerateContent?alt=sse', body)
+  const text = await response.text()
+  assert.match(text, /"error"/)
+  assert.not.match(text, /STOP/)
+})
