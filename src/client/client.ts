@@ -31,7 +31,7 @@ export interface ClientOptions {
  * `ClientError`. `settings.update` removes a trailing `/v1` and slashes from `cloudUrl`, and `cloud.disable` sends `sync` first. `Input` is
  * accepted besides the typed input, and validated by the gateway; default: nothing.
  */
-export type Client<Input = never> = Omit<WithIfMatch<Management<Input>, typeof operations>, 'cloud'> & {
+export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud'> & {
   cloud: Omit<Management<Input>['cloud'], 'disable'> & {
     /** Sends `sync` first. When that fails, `disable` is sent all the same, and `syncError` has the reason. */
     disable(input?: DisableCloud | Input): Promise<DisabledCloud>
@@ -52,18 +52,33 @@ export interface IfMatchOptions {
   ifMatch?: object
 }
 
-/** Operations, of which those that change one record have `IfMatchOptions` as their last argument. */
-type WithIfMatch<Api, Rows> = {
-  [Name in keyof Api]: Api[Name] extends (...args: infer Args) => infer Result
-    ? Name extends keyof Rows
-      ? Rows[Name] extends { ifMatch: true }
-        ? (...args: [...Args, options?: IfMatchOptions]) => Result
-        : Api[Name]
-      : Api[Name]
-    : Name extends keyof Rows
-      ? WithIfMatch<Api[Name], Rows[Name]>
-      : Api[Name]
+/** The operations that change one record, by the resource. */
+export interface IfMatchOperations {
+  keys: 'update' | 'delete'
+  groups: 'update' | 'delete'
+  combos: 'update' | 'delete'
+  connections: 'update' | 'delete'
+  settings: 'update'
+  customModels: 'put' | 'delete'
+  aliases: 'set' | 'delete'
+  providers: 'update'
 }
+
+/** Operations, of which those have `IfMatchOptions` as their last argument. */
+type WithIfMatch<Api> = {
+  [Resource in keyof Api]: Resource extends keyof IfMatchOperations
+    ? {
+        [Name in keyof Api[Resource]]: Name extends IfMatchOperations[Resource]
+          ? AndIfMatch<Api[Resource][Name]>
+          : Api[Resource][Name]
+      }
+    : Api[Resource]
+}
+
+/** As a method, so that a client of typed inputs is one of any inputs, as it is with the others. */
+type AndIfMatch<Operation> = Operation extends (...args: infer Args) => infer Result
+  ? { method(...args: [...Args, options?: IfMatchOptions]): Result }['method']
+  : never
 
 /** The route of every operation; one that is missing, or that differs from the gateway's, does not compile. */
 const routes: ClientRoutes<typeof operations> = {

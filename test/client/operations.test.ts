@@ -1,6 +1,6 @@
-import { type Client, ClientError, createClient } from '../../src/client/client.ts'
+import { type Client, ClientError, createClient, type IfMatchOperations } from '../../src/client/client.ts'
 import { revisionOf } from '../../src/lib/revision.ts'
-import type { Management } from '../../src/management/operations.ts'
+import type { Management, operations } from '../../src/management/operations.ts'
 import { servedOperations } from '../../src/management/operations.ts'
 import { openDoor, TOKEN } from '../management/door.ts'
 import { damaged, filled } from '../storage/support/damaged-store.ts'
@@ -308,6 +308,21 @@ gateways('the fetch of the platform is called when none is given', async () => {
 })
 
 const guarded = suite('a change with the record that it is meant for')
+
+type Table = typeof operations
+/** By the resource, the names of its operations with `ifMatch`. */
+type InTable = {
+  [Resource in keyof Table as NamesIn<Table[Resource]> extends never ? never : Resource]: NamesIn<Table[Resource]>
+}
+type NamesIn<Rows> = { [Name in keyof Rows]: Rows[Name] extends { ifMatch: true } ? Name : never }[keyof Rows]
+
+guarded('the types of the client name the operations of the table', () => {
+  const names = <T extends IfMatchOperations>(table?: T) => table
+  const table: InTable | undefined = names<InTable>() // neither line compiles when one of them lacks an operation
+  const listed: IfMatchOperations | undefined = table
+  const back: InTable | undefined = listed
+  assert.is(back, undefined)
+})
 
 guarded('every operation that changes one record sends its revision, and no other does', async () => {
   const requests: Request[] = []
