@@ -31,7 +31,7 @@ type EntryRange = readonly [start: number, end: number]
 export function kindForms<Asked, Given extends Used, Piece = never>(
   forms: FormsOfKind<Asked, Given, Piece>,
 ): KindForms {
-  const { clients, vendors, otherwise, division, config, countsTokens, usageOf, complete } = forms
+  const { clients, vendors, otherwise, division, config, countsTokens, usageOf, complete, priced } = forms
   const said = countsTokens ? saidIn() : undefined // it sends no words, but has got some
 
   return {
@@ -67,6 +67,7 @@ export function kindForms<Asked, Given extends Used, Piece = never>(
         said,
         stream: stream && { ...stream, isOwn: own.of === 'bytes' ? own.isOwn : undefined },
         usageOf: usageOf?.(asked),
+        priced,
         complete,
         lacking: isDivided ? division?.comparing?.() : undefined,
       }
@@ -85,7 +86,10 @@ export function kindForms<Asked, Given extends Used, Piece = never>(
           of: stream.of,
           open: stream.open,
           isEvents: written()?.isEvents ?? false,
-          usage: (reported, header) => withUnits(reported ?? vendor.usageIn?.(header), usageOf?.(asked)),
+          usage(reported, header) {
+            const usage = withUnits(reported ?? vendor.usageIn?.(header), usageOf?.(asked))
+            return usage && priced ? priced(usage, asked, undefined) : usage
+          },
         },
         replyType(sent, isWhole) {
           const isOfBytes = !isWhole && own?.of === 'bytes'
@@ -209,6 +213,7 @@ interface PartReading<Asked, Given extends Used, Piece> {
   /** What it has used where its vendor reports nothing. */
   usageOf: Used['usage']
   said: AnswerReader['said'] | undefined
+  priced: FormsOfKind<Asked, Given, Piece>['priced'] | undefined
   complete: FormsOfKind<Asked, Given, Piece>['complete'] | undefined
   /** What an answer lacks beside those to the other parts. */
   lacking: ((given: Given) => string | undefined) | undefined
@@ -284,7 +289,7 @@ function translatedPart<Asked, Given extends Used, Piece>(
 /** How the answers of a vendor to this request are read, each once. */
 function answersTo<Asked, Given extends Used, Piece>(
   asked: Asked,
-  { vendor, said, stream, usageOf, complete, lacking }: PartReading<Asked, Given, Piece>,
+  { vendor, said, stream, usageOf, priced, complete, lacking }: PartReading<Asked, Given, Piece>,
 ): Omit<ReadPart<Given>, 'request'> {
   const { arraysAs, textAs, bytesAs, errorIn, usageIn, job } = vendor
   let completed: JsonObject | undefined
@@ -314,7 +319,9 @@ function answersTo<Asked, Given extends Used, Piece>(
     },
     usageOf(json, header) {
       const given = isObject(json) ? read(json) : ''
-      return typeof given === 'string' ? undefined : withUnits(given.usage ?? (header && usageIn?.(header)), usageOf)
+      if (typeof given === 'string') return undefined
+      const usage = withUnits(given.usage ?? (header && usageIn?.(header)), usageOf)
+      return usage && priced ? priced(usage, asked, given) : usage
     },
   })
   function given(json: JsonObject): Given {

@@ -231,6 +231,8 @@ export interface FormsOfKind<Asked, Given extends Used, Piece = never> {
   complete?(given: Given, asked: Asked, tools: AfterAnswer): Promise<Given>
   /** What a request has used whose vendor reports nothing, where that is known; its units also where the vendor reports tokens alone. */
   usageOf?(asked: Asked): TokenUsage | undefined
+  /** Adds to the usage of an answer what its price depends on; `given`: the answer, unless it is a stream. */
+  priced?(usage: TokenUsage, asked: Asked, given: Given | undefined): TokenUsage
   /** The member of a provider's definition that has its address for this kind, and the header for its key. */
   readonly config?: 'searchConfig' | 'fetchConfig'
 }

@@ -126,6 +126,7 @@ const price = v.object(
     ...{ input: number, output: number, cacheRead: number, cacheWrite: number },
     ...{ audioInput: number, audioOutput: number, imageInput: number, imageOutput: number },
     ...{ search: number, page: number, credit: number, image: number, second: number, character: number },
+    ...{ minute: number, images: v.record(text, number) },
   }),
 )
 

@@ -61,19 +61,23 @@ const objectOf =
   (value, path) =>
     isObject(value) ? fieldProblem(value, rules, path) : `${path} must be an object.`
 
+const price = optional(
+  recordOf(optional((value, path) => (isObject(value) ? recordOf(amount)(value, path) : amount(value, path)))),
+)
+
 const modelRules: Record<keyof CatalogModel, Rule> = {
   id: text,
   type: optional(text),
   contextWindow: optional(amount),
   maxOutputTokens: optional(amount),
-  price: optional(recordOf(optional(amount))),
+  price,
 }
 const named = objectOf({ models: optional(listOf(objectOf({ id: text }))) })
 
 const service = objectOf({
   baseUrl: optional(address),
   keyHeader: optional(text),
-  price: optional(recordOf(optional(amount))),
+  price,
 })
 
 const providerRules: Record<keyof CatalogProvider, Rule> = {

@@ -40,7 +40,13 @@ export interface CatalogModel {
 }
 
 /** In US dollars: of tokens by the million, of everything else each. What is absent is not known. */
-export type Price = Partial<Record<PricedTokens | PricedUnit, number>>
+export type Price = Partial<Record<PricedTokens | PricedUnit | 'minute', number>> & {
+  /**
+   * An image by its quality and size, in either order: `{ "high:1024x1024": 0.17, "1024x1024": 0.04, "4K": 0.15, "low": 0.01 }`. What is not named
+   * costs `image`, else the dearest of these.
+   */
+  images?: Readonly<Record<string, number>>
+}
 
 /** Tokens with a price. Those of sound and images cost what others do where they have none of their own. */
 export type PricedTokens =

@@ -71,6 +71,8 @@ export function sumOfUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
   }
   const units = one.units && other.units ? sumOfUnits(one.units, other.units) : (one.units ?? other.units)
   if (units) sum.units = units
+  const imageNames = one.imageNames ?? other.imageNames
+  if (imageNames) sum.imageNames = imageNames
   if (one.costUsd !== undefined && other.costUsd !== undefined) sum.costUsd = one.costUsd + other.costUsd
   return sum
 }
@@ -114,7 +116,7 @@ export function costOf(price: Price | undefined, usage: TokenUsage): number | un
     [cacheWrite1hTokens, hourOf(price)],
     ...byMedia(outputTokens, [outputAudioTokens, audioOutput], [outputImageTokens, imageOutput], output),
   ])
-  const ofUnits = costOfUnits(price, units)
+  const ofUnits = costOfUnits(price, units, usage.imageNames)
   const hasTokens = inputTokens + outputTokens > 0
   const isSound = units?.character !== undefined || units?.second !== undefined
   if (isSound && hasTokens && ofTokens !== undefined) return ofTokens / 1_000_000
@@ -154,8 +156,25 @@ function unreported({ inputTokens, outputTokens, units = {} }: TokenUsage): Toke
 }
 
 /** The cost of what is used besides tokens. */
-export const costOfUnits = (price: Price, units: Units = {}): number | undefined =>
-  sumOfCosts(unitsIn(units).map(([unit, count]) => [count, price[unit]]))
+export const costOfUnits = (
+  price: Price,
+  units: Units = {},
+  imageNames?: TokenUsage['imageNames'],
+): number | undefined => sumOfCosts(unitsIn(units).map(([unit, count]) => [count, ofUnit(unit, price, imageNames)]))
+
+function ofUnit(unit: PricedUnit, price: Price, imageNames: readonly string[] = []): number | undefined {
+  const { images = {}, minute } = price
+  if (unit === 'second') return price.second ?? (minute && minute / 60)
+  if (unit !== 'image') return price[unit]
+  const name = imageNames.find((one) => Object.hasOwn(images, one))
+  return name === undefined ? (price.image ?? dearestOf(images, () => true)) : images[name]
+}
+
+/** The dearest of the images that `canBe` made; `undefined` where there is none. */
+export function dearestOf(images: NonNullable<Price['images']>, canBe: (name: string) => boolean): number | undefined {
+  const prices = Object.keys(images).flatMap((name) => (canBe(name) ? (images[name] ?? []) : []))
+  return prices.length > 0 ? Math.max(...prices) : undefined
+}
 
 /** The price of input that costs the most, by the million: some providers charge more for what they write to a cache. */
 export function dearestInput(price: Price, { keepsForAnHour }: { keepsForAnHour: boolean }): number | undefined {

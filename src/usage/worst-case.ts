@@ -3,7 +3,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { FormPart } from '../lib/multipart.ts'
 import { catalogModelOf, type ModelAt, priceOf } from '../providers/catalog-model.ts'
 import type { Catalog, CatalogModel, EntryParams, Price } from '../types.ts'
-import { costOfUnits, dearestInput } from './cost.ts'
+import { costOfUnits, dearestInput, dearestOf } from './cost.ts'
 import { inputBound } from './input-bound.ts'
 
 /** The most that an attempt can use, as far as is known before its provider is called. */
@@ -51,7 +51,7 @@ export function worstCaseOf(
     outputTokens,
     answers,
     isOutputGiven: own === undefined && given !== undefined,
-    usd: usdOf(priceOf(context.catalog, target), {
+    usd: usdOf(withDearestImage(priceOf(context.catalog, target), body), {
       inputTokens,
       outputTokens,
       units: bound.units?.(body, files),
@@ -59,6 +59,20 @@ export function worstCaseOf(
       hasMedia: () => files.length > 0 || HAS_MEDIA.test(JSON.stringify(body)),
     }),
   }
+}
+
+/** The price with that of the dearest image which the request can be answered with, by its `quality` and `size`. */
+function withDearestImage(price: Price | undefined, { quality, size }: JsonObject): Price | undefined {
+  if (!price?.images) return price
+  const { images, ...others } = price
+  /** A size may also be meant by its tier. */
+  const fits = (part: string) => {
+    const asked = /^\d/.test(part) ? size : quality
+    return typeof asked !== 'string' || asked === 'auto' || asked === part || /^(?:512|\dK)$/.test(part)
+  }
+  const dearest =
+    dearestOf(images, (name) => name.split(':').every(fits)) ?? price.image ?? dearestOf(images, () => true)
+  return { ...others, image: Math.max(price.image ?? 0, dearest ?? 0) }
 }
 
 /** The most tokens that the model can answer with. */

@@ -27,6 +27,7 @@ test('sound costs by tokens or by characters and seconds, whichever the model ha
   assert.is(costOf({ input: 100_000, output: 10_000, character: 0.5 }, spoken), 2)
   assert.is(costOf({ input: 0, output: 0 }, spoken), 0)
   assert.is(costOf({ input: 1 }, spoken), undefined)
+  assert.is(costOf({ minute: 0.6 }, { inputTokens: 0, outputTokens: 0, units: { second: 30 } }), 0.3)
   assert.is(costOf({ second: 0.5 }, { inputTokens: 10, outputTokens: 0, units: { second: 4 } }), 2)
   assert.is(costOf({ second: 0.5 }, { inputTokens: 0, outputTokens: 0, units: { second: 4 } }), 2)
 })

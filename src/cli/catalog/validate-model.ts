@@ -23,6 +23,8 @@ const priceFields: Record<keyof NonNullable<CatalogModel['price']>, true> = {
   image: true,
   second: true,
   character: true,
+  minute: true,
+  images: true,
 }
 
 /** The problems of a provider's models, one line each; `served`: the provider's kinds, `undefined` when they cannot be read. */
@@ -73,8 +75,13 @@ function priceProblems(price: unknown): string[] {
   if (price === undefined) return []
   if (!isObject(price)) return ['price is not an object']
   const problems = unknownFields(price, priceFields, 'price.')
-  for (const field of Object.keys(priceFields)) {
-    const value = price[field]
+  const images = isObject(price.images) ? price.images : {}
+  const amounts = {
+    ...price,
+    images: undefined,
+    ...Object.fromEntries(Object.entries(images).map(([name, value]) => [`images.${name}`, value])),
+  }
+  for (const [field, value] of Object.entries(amounts)) {
     if (value === undefined) continue
     if (typeof value !== 'number' || !Number.isFinite(value))
       problems.push(`price.${field} ${show(value)} is not a number`)

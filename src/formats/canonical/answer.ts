@@ -75,6 +75,8 @@ export interface TokenUsage {
   outputAudioTokens?: number
   /** What the provider charges for besides tokens, such as searches. */
   units?: Readonly<Partial<Record<PricedUnit, number>>>
+  /** Under which names an image among `units` may have a price of its own; the first that has one counts. */
+  imageNames?: readonly string[]
   /** Is it a guess of the gateway's, as the provider has reported less? */
   isEstimated?: true
   /** What the provider says that it charges for all of this, in US dollars, where it says so. */

@@ -9,7 +9,7 @@ import type { ClientForm, ClientStream, WriteTerms } from '../forms.ts'
 import { pictureIn } from './header.ts'
 import { type ImageRequest, type Images, type MadeImage, type Picture, pictureAt } from './image.ts'
 import type { ImagePiece } from './pieces.ts'
-import { type PixelSize, ratioIn, TIERS, type Tier } from './sizes.ts'
+import { pixelsIn, ratioIn, tierIn } from './sizes.ts'
 
 export type ImageClient = ClientForm<ImageRequest, Images, ImagePiece>
 
@@ -114,14 +114,7 @@ function sizeIn(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size' |
   return { size, tier, ...(aspectRatio !== undefined && aspectRatio !== 'auto' && { aspectRatio }) }
 }
 
-export const tierIn = (text: string | undefined): Tier | undefined => TIERS.find((tier) => tier === text?.toUpperCase())
-
-export function pixelsIn(text: string | undefined): PixelSize | undefined {
-  const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(text ?? '') ?? []
-  return width === undefined ? undefined : { width: Number(width), height: Number(height) }
-}
-
-/** The pictures in files of these names and in members of the body. */
+export /** The pictures in files of these names and in members of the body. */
 function picturesAt(
   names: readonly string[],
   { fields, files, warnings }: { fields: Fields; files: readonly FormFile[]; warnings: Warnings },

@@ -4,6 +4,7 @@ import { gemini } from './clients/gemini.ts'
 import { clients } from './clients.ts'
 import { fillIn } from './downloads.ts'
 import { imageDivision } from './image.ts'
+import { withPriceNames } from './prices.ts'
 import { bfl } from './vendors/bfl.ts'
 import { fireworks } from './vendors/fireworks.ts'
 import { google } from './vendors/google.ts'
@@ -19,4 +20,5 @@ export const imageForms = kindForms({
   otherwise: compatible,
   division: imageDivision,
   complete: fillIn,
+  priced: withPriceNames,
 })

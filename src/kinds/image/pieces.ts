@@ -5,6 +5,7 @@ import type { TokenUsage } from '../../formats/format.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 import type { VendorStream } from '../forms.ts'
 import type { MadeImage } from './image.ts'
+import { saidNames } from './prices.ts'
 
 /** An image of a stream. */
 export interface ImagePiece {
@@ -58,7 +59,7 @@ export function imageEvents(count: number): VendorStream<ImagePiece> {
       complete++
       return {
         pieces: [{ image, said: saidIn(json) }],
-        usage: usageIn(json.usage, complete),
+        usage: { ...usageIn(json.usage, complete), imageNames: saidNames(json) },
         ...(complete >= count && { isLast: true }),
       }
     },

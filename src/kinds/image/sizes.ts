@@ -17,6 +17,15 @@ const MEGAPIXELS: Readonly<Record<Tier, number>> = { '512': 0.4, '1K': 1.6, '2K'
 export const tierOf = ({ width, height }: PixelSize): Tier =>
   TIERS.find((tier) => (width * height) / 1_000_000 <= MEGAPIXELS[tier]) ?? '4K'
 
+/** The tier of that name. */
+export const tierIn = (text: string | undefined): Tier | undefined => TIERS.find((tier) => tier === text?.toUpperCase())
+
+/** Pixels such as `1536x1024`. */
+export function pixelsIn(text: string | undefined): PixelSize | undefined {
+  const [, width, height] = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(text ?? '') ?? []
+  return width === undefined ? undefined : { width: Number(width), height: Number(height) }
+}
+
 /** The ratios that most vendors have. */
 export const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const
 

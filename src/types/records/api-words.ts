@@ -28,7 +28,7 @@ const limits =
   'The most in calendar windows in UTC, where weeks begin on Monday and `total` never ends: whole `requests`, whole `tokens` of input and output, `usd`; and how many requests may be under way in `parallel`. A change sets all of them.'
 
 const prices =
-  'In US dollars: `input`, `output`, `cacheRead`, `cacheWrite`, `audioInput`, `audioOutput`, `imageInput` and `imageOutput` by the million tokens, everything else each. They replace those of the catalog.'
+  'In US dollars: `input`, `output`, `cacheRead`, `cacheWrite`, `audioInput`, `audioOutput`, `imageInput` and `imageOutput` by the million tokens, everything else each; `images` by quality and size, such as `high:1024x1024`. They replace those of the catalog.'
 
 const models =
   'Names of models, combos and aliases, in which `*` stands for any text. What a listed name leads to is allowed with it; else each target is checked by its own name.'

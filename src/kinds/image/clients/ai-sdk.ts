@@ -3,10 +3,10 @@ import type { Warnings } from '../../../formats/canonical/warnings.ts'
 import { fromBase64 } from '../../../lib/bytes.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { dropUnread, factsOf, firstIn, optionsIn } from '../../ai-sdk.ts'
-import { countIn, type ImageClient, noteLost, pixelsIn, promptIn, refuseMany, tierIn } from '../clients.ts'
+import { countIn, type ImageClient, noteLost, promptIn, refuseMany } from '../clients.ts'
 import { pictureIn } from '../header.ts'
 import { type ImageRequest, type Picture, pictureAt } from '../image.ts'
-import { ratioIn } from '../sizes.ts'
+import { pixelsIn, ratioIn, tierIn } from '../sizes.ts'
 
 /**
  * The form of the AI SDK's gateway protocol: with `files` it is an edit. Options of its providers stand for members of OpenAI's form

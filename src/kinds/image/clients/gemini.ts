@@ -2,10 +2,10 @@ import { encodeUtf8 } from '../../../lib/bytes.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import type { ClientStream, WriteTerms } from '../../forms.ts'
 import { geminiAnswer, geminiRequest } from '../../gemini.ts'
-import { headerOf, type ImageClient, MOST_IMAGES, noteLost, refuseMany, tierIn } from '../clients.ts'
+import { headerOf, type ImageClient, MOST_IMAGES, noteLost, refuseMany } from '../clients.ts'
 import { type ImageRequest, type Images, type MadeImage, pictureAt } from '../image.ts'
 import type { ImagePiece } from '../pieces.ts'
-import { ratioIn } from '../sizes.ts'
+import { ratioIn, tierIn } from '../sizes.ts'
 
 /** Google's form, `generateContent` with `responseModalities: ['IMAGE']`: pictures among the contents are changed. */
 export const gemini = (isStream: boolean): ImageClient => ({

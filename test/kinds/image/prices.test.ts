@@ -1,0 +1,96 @@
+import type { Catalog, Price } from '../../../src/types.ts'
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { png } from './pictures.ts'
+
+const test = suite('prices of images by size and quality')
+
+const catalog: Catalog = { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', type: 'image' }] } }
+const images = { 'high:1024x1024': 0.2, '1024x1024:low': 0.01, '1536x1024': 0.06, '4K': 0.5, medium: 0.05 }
+
+async function open(price: Price, said: object = {}) {
+  const up = fakeUpstream(({ body }) => {
+    const { n = 1, stream } = JSON.parse(body)
+    if (stream)
+      return new Response(
+        `data: ${JSON.stringify({ type: 'image_generation.completed', b64_json: png, ...said })}\n\n`,
+        { headers: { 'content-type': 'text/event-stream' } },
+      )
+    return json({ data: Array.from({ length: n }, () => ({ b64_json: png })), ...said })
+  })
+  const world = await openWorld({ fetch: up, catalog, connections: [{ provider: 'one', prices: { m: price } }] })
+  const { key } = await world.api.keys.create({ name: 'a', limits: { usd: { total: 0.3 } } })
+  const ask = (body: object, headers = {}) =>
+    world.post('/v1/images/generations', { model: 'one/m', prompt: 'rain', ...body }, { headers })
+  async function cost(body: object) {
+    await (await ask(body)).text()
+    return world.told.usages.at(-1)?.costUsd
+  }
+  const limited = (body: object) => ask(body, { authorization: `Bearer ${key}` })
+  return { ...world, cost, limited, up }
+}
+
+for (const [body, said, usd] of [
+  [{ quality: 'high', size: '1024x1024' }, {}, 0.2],
+  [{ quality: 'low', size: '1024x1024' }, {}, 0.01],
+  [{ quality: 'high', size: '1536x1024', n: 2 }, {}, 0.12],
+  [{ size: '4K' }, {}, 0.5],
+  [{ size: '3840x2160' }, {}, 0.5],
+  [{ quality: 'medium' }, {}, 0.05],
+  [{ size: 'auto', quality: 'auto' }, { size: '1024x1024', quality: 'high' }, 0.2],
+  [{ stream: true }, { size: '1024x1024', quality: 'low' }, 0.01],
+  [{ stream: true, quality: 'high' }, { size: '1024x1024', quality: 'high' }, 0.2],
+  [{ size: '512x512' }, {}, 0.5],
+] as const)
+  test(`an image costs ${usd / (('n' in body && body.n) || 1)} for ${JSON.stringify(body)} answered with ${JSON.stringify(said)}`, async () => {
+    const { cost } = await open({ images }, said)
+    assert.is(await cost(body), usd)
+  })
+
+test('what is not named costs `image`, also where nothing is', async () => {
+  assert.is(await (await open({ images, image: 0.03 })).cost({ size: '512x512' }), 0.03)
+  assert.is(await (await open({ images: {}, image: 0.03 })).cost({}), 0.03)
+  assert.is(await (await open({ images: {} })).cost({}), undefined)
+})
+
+test('the dearest that a request can be answered with is reserved', async () => {
+  for (const [body, status] of [
+    [{ quality: 'low', size: '1024x1024', n: 1 }, 402], // 4K may be what 1024x1024 is called
+    [{}, 402],
+  ] as const) {
+    const { limited, up } = await open({ images })
+    assert.is((await limited(body)).status, status)
+    assert.is(up.calls.length, 0)
+  }
+  const named = { 'high:1024x1024': 0.2, 'low:1024x1024': 0.01, 'high:1536x1024': 0.4 }
+  for (const [body, status] of [
+    [{ quality: 'low', size: '1024x1024', n: 10 }, 200],
+    [{ quality: 'high', size: '1024x1024' }, 200],
+    [{ quality: 'high', size: '1024x1024', n: 2 }, 402],
+    [{ quality: 'low' }, 200],
+    [{ quality: 'high' }, 402],
+    [{ size: 'auto', quality: 'auto' }, 402],
+    [{ quality: 'unheard', size: '1024x1024' }, 402],
+  ] as const) {
+    const { limited } = await open({ images: named })
+    assert.is((await limited(body)).status, status, JSON.stringify(body))
+  }
+})
+
+test('prices of images and minutes are refused by the name of the field', async () => {
+  const { api } = await open({ images })
+  const [{ id } = assert.unreachable() as never] = (await api.connections.list()).connections
+  for (const [price, field] of [
+    [{ images: { '1K': -1 } }, 'images.1K'],
+    [{ images: { '1K': '1' } }, 'images.1K'],
+    [{ images: 5 }, 'images'],
+    [{ minute: -1 }, 'minute'],
+  ] as const) {
+    const error = await api.connections.update(id, { prices: { m: price as never } }).then(
+      () => 'taken',
+      (thrown: Error) => thrown.message,
+    )
+    assert.ok(error.includes(`"prices.m.${field}"`), error)
+  }
+})
