@@ -1,0 +1,3 @@
+import { askAll } from './ai-models.mjs'
+
+console.log(JSON.stringify(await askAll()))

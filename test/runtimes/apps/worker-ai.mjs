@@ -1,0 +1,3 @@
+import { askAll } from './ai-models.mjs'
+
+export default { fetch: async () => Response.json(await askAll()) }
