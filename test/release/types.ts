@@ -18,38 +18,75 @@ createGateway({ storage: memoryStorage(), storrage: 1 })
 export const entries: object[] = [${entryNames.map((_, at) => `entry${at}`).join(', ')}]
 `
 
+const settings = (module: string, moduleResolution: string, types: string[]) =>
+  JSON.stringify({
+    compilerOptions: {
+      module,
+      moduleResolution,
+      target: 'es2022',
+      lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],
+      strict: true,
+      skipLibCheck: false,
+      noEmit: true,
+      exactOptionalPropertyTypes: true,
+      types,
+    },
+    include: ['consumer.ts'],
+  })
+
 function withTypeScript(version: string): Check {
   return async (installed) => {
-    const settings = (module: string, moduleResolution: string, types: string[]) =>
-      JSON.stringify({
-        compilerOptions: {
-          module,
-          moduleResolution,
-          target: 'es2022',
-          lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],
-          strict: true,
-          skipLibCheck: false,
-          noEmit: true,
-          exactOptionalPropertyTypes: true,
-          types,
-        },
-        include: ['consumer.ts'],
-      })
     const place = await consumer(installed, {
       'consumer.ts': CONSUMER,
       'nodenext.json': settings('nodenext', 'nodenext', ['node']),
       'bundler.json': settings('esnext', 'bundler', ['node']),
     })
     await npmInstall(place, `typescript@${version}`, '@types/node@24')
-    const [tsc = ''] = (await readdir(join(place, 'node_modules/typescript/bin'))).filter((name) =>
-      name.startsWith('tsc'),
-    )
-    for (const project of ['nodenext.json', 'bundler.json'])
-      await runProgram(process.execPath, [join('node_modules/typescript/bin', tsc), '-p', project], { cwd: place })
+    for (const project of ['nodenext.json', 'bundler.json']) await compile(place, project)
     return `${entryNames.length} entries`
   }
 }
 
-export const typeChecks: Readonly<Record<string, Check>> = Object.fromEntries(
-  ['5.6', '5.7', '5.8', '5.9', '6.0', '7.0'].map((version) => [`TypeScript ${version}`, withTypeScript(version)]),
-)
+async function compile(place: string, project: string): Promise<void> {
+  const [tsc = ''] = (await readdir(join(place, 'node_modules/typescript/bin'))).filter((name) =>
+    name.startsWith('tsc'),
+  )
+  await runProgram(process.execPath, [join('node_modules/typescript/bin', tsc), '-p', project], { cwd: place })
+}
+
+/** The models of `signalbox/ai` as those of the AI SDK, whose packages name their interfaces by their versions. */
+const MODELS = ['language', 'embedding', 'reranking', 'image', 'speech', 'transcription']
+
+function asModelsOf(version: string, specification: 'v3' | 'v4'): Check {
+  return async (installed) => {
+    const models = MODELS.map((name) => ({
+      name,
+      type: `${name[0]?.toUpperCase()}${name.slice(1)}Model${specification.toUpperCase()}`,
+    }))
+    const lines = [
+      `import type { ${models.map(({ type }) => type).join(', ')} } from '@ai-sdk/provider'`,
+      "import type { Signalbox } from 'signalbox/ai'",
+      `export const models = (signalbox: Signalbox<'${specification}'>): object[] => {`,
+      ...models.map(({ name, type }) => `  const ${name}: ${type} = signalbox.${name}Model('m')`),
+      `  return [${MODELS.join(', ')}]`,
+      '}',
+    ]
+    const bundler = settings('esnext', 'bundler', ['node'])
+    const place = await consumer(installed, { 'consumer.ts': lines.join('\n'), 'bundler.json': bundler })
+    await npmInstall(place, `@ai-sdk/provider@${version}`, 'typescript@5.9', '@types/node@24', '@types/json-schema@7')
+    await compile(place, 'bundler.json')
+    return `${MODELS.length} kinds of models`
+  }
+}
+
+/** The oldest and the newest of each generation. */
+const PROVIDERS = { '3.0.0': 'v3', '3': 'v3', '4.0.0': 'v4', '4': 'v4' } as const
+
+export const typeChecks: Readonly<Record<string, Check>> = Object.fromEntries([
+  ...['5.6', '5.7', '5.8', '5.9', '6.0', '7.0'].map(
+    (version) => [`TypeScript ${version}`, withTypeScript(version)] as const,
+  ),
+  ...Object.entries(PROVIDERS).map(
+    ([version, specification]) => [`@ai-sdk/provider ${version}`, asModelsOf(version, specification)] as const,
+  ),
+])
