@@ -48,7 +48,7 @@ export interface UsageQuery extends MeantRequests {
   series?: 'hour' | 'day'
   /** `before`: sums of the time of the same length before `from` as well. */
   compare?: 'before'
-  /** `names` in the answer: those of the keys and groups of the rows. */
+  /** `names` in the answer: those of the keys and groups of the rows, and of those that are asked for. */
   names?: boolean
 }
 
@@ -216,7 +216,7 @@ export function createUsageOperations({
         const found = await usageReader.sums(filter, formerTime, (row, at) => former.add(row, at))
         if (found.from < found.to) summary.before = { ...shownRange(found), totals: former.totals() }
       }
-      if (names) summary.names = await namesIn(rows, store)
+      if (names) summary.names = await namesIn([given, ...rows], store)
       if (range.isLessPrecise) summary.warnings = [LESS_PRECISE]
       return summary
     },
@@ -250,8 +250,11 @@ interface NameStore {
   groups: { all(): Promise<ReadonlyArray<{ id: string; name: string }>> }
 }
 
-/** The names of the keys and groups of rows by id, of those that are not deleted. */
-async function namesIn(rows: readonly SummaryRow[], { keys, groups }: NameStore): Promise<Record<string, string>> {
+/** The names of keys and groups by id, of those that are not deleted. */
+async function namesIn(
+  rows: ReadonlyArray<Pick<SummaryRow, 'keyId' | 'groupId'>>,
+  { keys, groups }: NameStore,
+): Promise<Record<string, string>> {
   const ids = new Set(rows.flatMap(({ keyId = '', groupId = '' }) => [keyId, groupId]))
   const shown: Record<string, string> = {}
   for (const records of await Promise.all([keys.all(), groups.all()]))

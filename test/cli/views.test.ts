@@ -47,13 +47,13 @@ test('a command lists what clients can ask for, and says when no provider is con
 test('a command lists the models of some kinds, with what they cost', async ({ url, door }) => {
   await door.gateway.api.connections.create({
     provider: 'openai',
-    prices: { 'gpt-5': { input: 2, output: 10, search: 0.01 } },
+    prices: { 'gpt-5': { input: 2, output: 10, search: 0.01, images: { '4K': 0.15 } } },
   })
   assert.is(
     (await runHere(url, 'models --q GPT-5 --limit 2')).out,
-    'MODEL              OF      INPUT  OUTPUT  OTHER PRICES  PRICE FROM\n' +
-      'openai/gpt-5-mini  openai  -      -       -             -\n' +
-      'openai/gpt-5       openai  2      10      search 0.01   connection\n',
+    'MODEL              OF      INPUT  OUTPUT  OTHER PRICES          PRICE FROM\n' +
+      'openai/gpt-5-mini  openai  -      -       -                     -\n' +
+      'openai/gpt-5       openai  2      10      search 0.01, 4K 0.15  connection\n',
   )
   assert.match((await runHere(url, 'models --limit 1')).out, /\nThere are more: --after 0:openai\/gpt-5-mini\n$/)
   await door.gateway.api.combos.create({ name: 'pictures', kind: 'image', models: ['openai/gpt-5'] })

@@ -137,6 +137,8 @@ test('names are those of keys and groups alone, and no value of a key is among t
   assert.equal((await api.summary({ by: 'key,group', names: true })).names, { k1: 'first', g1: 'customers' })
   assert.equal((await api.summary({ by: 'model', names: true })).names, {})
   assert.is((await api.summary({ by: 'key' })).names, undefined)
+  const filtered = await api.summary({ by: 'model', keyId: 'k1', groupId: 'g1', names: true })
+  assert.equal(filtered.names, { k1: 'first', g1: 'customers' })
 })
 
 test('a bad parameter is refused by its name', async () => {

@@ -87,7 +87,8 @@ const modelOptions = memberOptions(customModelFields, customModelCommandWords)
 /** Prices but those of tokens of text, such as `image 0.04`. */
 function otherPrices({ price = {} }: PublishedModel): string | undefined {
   const others = Object.entries(price).filter(([of]) => of !== 'input' && of !== 'output' && !of.startsWith('cache'))
-  return others.map(([of, usd]) => `${of} ${usd}`).join(', ') || undefined
+  const single = others.flatMap(([of, usd]) => (typeof usd === 'number' ? [[of, usd]] : Object.entries(usd))) // of images by size
+  return single.map(([of, usd]) => `${of} ${usd}`).join(', ') || undefined
 }
 
 /** What is published while no connection is active, which the listing shows as what could be. */

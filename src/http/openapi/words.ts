@@ -181,7 +181,7 @@ export const queryWords: Readonly<Record<string, string>> = {
   series:
     '`series` in the answer: the first ten rows by the hour or the day, and all others summed up. Not with a time in `by`.',
   compare: '`before`: sums of the time of the same length before `from` as well.',
-  names: '`names` in the answer: those of the keys and groups of the rows, by their ids.',
+  names: '`names` in the answer: those of the keys and groups of the rows and of the query, by their ids.',
   keyId: 'Empty: those without a key. The same holds for other texts.',
   model: 'The name that clients asked for.',
   user: 'The end user that clients named.',

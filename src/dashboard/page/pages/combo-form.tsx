@@ -40,7 +40,9 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
   const maxAttempts = useSignal(String(combo?.maxAttempts ?? ''))
   const hedge = useSignal(combo?.hedge ?? false)
   const entries = useSignal<Entry[]>((combo?.models ?? ['']).map(entryOf))
-  const { state: published } = useLoaded(async () => (await api.value.models.published()).data.map(({ id }) => id))
+  const { state: published } = useLoaded(async () =>
+    (await api.value.models.published({ kinds: kind.value })).data.map(({ id }) => id),
+  )
   const saving = useAction(async () => {
     const input = {
       name: name.value.trim(),

@@ -1,8 +1,8 @@
 import type { Kind } from '../../../types/catalog.ts'
 import { kinds } from '../../../types/unions.ts'
 import { useAction, useChange, useLoaded, useSignal } from '../data.ts'
-import { money } from '../format.ts'
-import { inQuery, route } from '../route.ts'
+import { money, shortNumber } from '../format.ts'
+import { inQuery, route, setQuery } from '../route.ts'
 import { api, changing } from '../session.ts'
 import { common } from '../texts/frame.ts'
 import * as texts from '../texts/models.ts'
@@ -14,27 +14,34 @@ type Custom = Awaited<ReturnType<typeof api.value.customModels.list>>['models'][
 
 /** What clients can ask for, and the models that the operator has added. */
 export default function Models() {
-  const { state, reload } = useLoaded(async () => {
-    const [{ data }, { models }] = await Promise.all([api.value.models.published(), api.value.customModels.list()])
-    return { published: data, custom: models }
-  })
-  const q = (route.value.query.get('q') ?? '').toLowerCase()
+  const { state, reload } = useLoaded(load)
   return (
     <Await of={state.value} onRetry={reload}>
-      {({ published, custom }) => (
+      {({ published, after, custom }) => (
         <>
           <Section title={texts.published}>
             <p class="hint">{texts.hint}</p>
             <div class="tools">
-              <TextField label={texts.search} type="search" of={inQuery('q')} />
+              <TextField label={texts.search} type="search" of={filter('q')} />
+              <SelectField
+                label={texts.columnKind}
+                of={filter('kinds')}
+                options={[['', 'llm'], ['all', texts.all], ...kinds.slice(1).map((kind) => [kind, kind] as const)]}
+              />
             </div>
             <Table
               caption={texts.published}
               columns={publishedColumns}
-              rows={published.filter(({ id }) => id.toLowerCase().includes(q))}
+              rows={published}
               keyOf={({ id }) => id}
-              empty={published.length === 0 ? texts.none : common.nothing}
+              empty={route.value.query.size === 0 ? texts.none : common.nothing}
             />
+            <p class="actions">
+              {route.value.query.get('after') && (
+                <Button onClick={() => setQuery({ after: '' })}>{common.first}</Button>
+              )}
+              {after !== '' && <Button onClick={() => setQuery({ after })}>{common.next}</Button>}
+            </p>
           </Section>
           <CustomModels custom={custom} onChange={reload} />
         </>
@@ -43,9 +50,56 @@ export default function Models() {
   )
 }
 
+/** The most models that are shown at once; the gateway searches. */
+const PAGE = 200
+
+async function load() {
+  const { query } = route.value
+  const asked = Object.fromEntries(['q', 'kinds', 'after'].map((name) => [name, query.get(name) || undefined]))
+  const [{ data, after = '' }, { models }] = await Promise.all([
+    api.value.models.published({ ...asked, limit: PAGE } as object), // the gateway checks it
+    api.value.customModels.list(),
+  ])
+  return { published: data, after, custom: models }
+}
+
+/** Another filter begins with its first page. */
+const filter = (name: string) => inQuery(name, undefined, { after: '' })
+
+const price = (value: number | undefined) => (value === undefined ? '' : money(value))
+
+/** Prices that are not of tokens of text, such as those of an image. */
+const otherPrices = ({ price: all = {} }: Published) =>
+  Object.entries(all)
+    .filter(([of]) => !/^(?:input|output|cache)/.test(of))
+    .flatMap(([of, usd]) => (typeof usd === 'number' ? [[of, usd] as const] : Object.entries(usd))) // of images by size
+    .map(([of, usd]) => `${of}: ${money(usd)}`)
+    .join(', ')
+
 const publishedColumns: Column<Published>[] = [
   { name: texts.columnId, by: ({ id }) => id, cell: ({ id }) => id },
   { name: texts.columnOwner, by: (model) => model.owned_by, cell: (model) => model.owned_by },
+  { name: texts.columnKind, by: ({ kind = '' }) => kind, cell: ({ kind }) => kind },
+  {
+    name: texts.columnInput,
+    isNumber: true,
+    by: (model) => model.price?.input ?? 0,
+    cell: (model) => price(model.price?.input),
+  },
+  {
+    name: texts.columnOutput,
+    isNumber: true,
+    by: (model) => model.price?.output ?? 0,
+    cell: (model) => price(model.price?.output),
+  },
+  { name: texts.columnOther, cell: otherPrices },
+  { name: texts.columnSource, cell: ({ priceSource }) => priceSource && texts.sources[priceSource] },
+  {
+    name: texts.columnWindow,
+    isNumber: true,
+    by: ({ contextWindow = 0 }) => contextWindow,
+    cell: ({ contextWindow }) => contextWindow && shortNumber(contextWindow),
+  },
 ]
 
 function CustomModels({ custom, onChange }: { custom: readonly Custom[]; onChange: () => void }) {
@@ -65,7 +119,6 @@ function CustomModels({ custom, onChange }: { custom: readonly Custom[]; onChang
     id.value = ''
     onChange()
   })
-  const price = (value: number | undefined) => (value === undefined ? '' : money(value))
   const columns: Column<Custom>[] = [
     {
       name: texts.columnId,

@@ -3,7 +3,7 @@ import { useLoaded, useSignal } from '../data.ts'
 import { clockTime, duration, exactNumber, hourOf, money, percent, shortNumber } from '../format.ts'
 import { linkTo } from '../route.ts'
 import { api } from '../session.ts'
-import { health } from '../texts/frame.ts'
+import * as frame from '../texts/frame.ts'
 import * as texts from '../texts/overview.ts'
 import { Await, Button, Cards, Section, State, Text } from '../ui/basics.tsx'
 import { Chart } from '../ui/chart.tsx'
@@ -11,6 +11,7 @@ import { Chart } from '../ui/chart.tsx'
 const HOUR = 3_600_000
 
 type Loaded = Awaited<ReturnType<typeof load>>
+type Summary = NonNullable<Loaded['usage']>
 
 /** The figures of the last 24 hours, failing targets, and what the operator should look at. */
 export default function Overview() {
@@ -24,8 +25,14 @@ export default function Overview() {
       {(loaded) => (
         <>
           <FirstSteps {...loaded} />
-          <Figures {...loaded} />
-          <Chart {...chartOf(loaded)} />
+          {loaded.usage ? (
+            <>
+              <Figures {...loaded.usage} />
+              <Chart {...chartOf(loaded.usage)} />
+            </>
+          ) : (
+            <p class="notice">{texts.notKept}</p>
+          )}
           <Attention {...loaded} />
           <Ill {...loaded} />
           <Failures {...loaded} />
@@ -35,42 +42,17 @@ export default function Overview() {
   )
 }
 
-async function load() {
-  const { usage, health, connections, keys, settings, cloud } = api.value
-  const to = new Date()
-  const from = new Date(Math.floor(to.getTime() / HOUR) * HOUR - 23 * HOUR).toISOString()
-  const [summary, { requests }, { health: ill, damaged }, { connections: connected }, { keys: made }, set, mirror] =
-    await Promise.all([
-      usage.summary({ from, by: 'hour' }),
-      usage.requests({ limit: 100 }),
-      health.list(),
-      connections.list(),
-      keys.list({ values: 'none', limit: 1 }),
-      settings.get(),
-      cloud.get(),
-    ])
-  return {
-    from,
-    summary,
-    requests,
-    ill,
-    damaged,
-    connections: connected.length,
-    keys: made.length,
-    settings: set,
-    mirror,
-  }
-}
+const load = () => api.value.overview()
 
 const SKIPPED = 'signalbox.first-steps'
 
 /** What there is to do before anything can be answered. */
-function FirstSteps({ connections, keys, summary }: Loaded) {
+function FirstSteps({ counts: { connections, keys }, usage }: Loaded) {
   const isSkipped = useSignal(localStorage.getItem(SKIPPED) !== null)
   const steps = [
     { text: texts.firstConnect, isDone: connections > 0, link: linkTo('targets') },
     { text: texts.firstKey, isDone: keys > 0, link: linkTo('keys') },
-    { text: texts.firstAsk, isDone: summary.totals.requests > 0, link: linkTo('playground') },
+    { text: texts.firstAsk, isDone: (usage?.totals.requests ?? 0) > 0, link: linkTo('playground') },
   ]
   if (isSkipped.value || steps.every(({ isDone }) => isDone)) return null
   return (
@@ -95,21 +77,27 @@ function FirstSteps({ connections, keys, summary }: Loaded) {
   )
 }
 
-function Figures({ summary: { totals }, requests }: Loaded) {
-  const { tokens } = totals
-  const first = requests.flatMap(({ firstByteMs }) => firstByteMs ?? []).sort((one, other) => one - other)
-  const middle = first[Math.floor(first.length / 2)]
+/** The figures of the last 24 hours, and how they were in the 24 before. */
+function Figures({ totals, before }: Summary) {
+  const former = before?.totals
+  const { tokens, firstByteMs } = totals
   const figures = [
-    [texts.figureRequests, exactNumber(totals.requests)],
-    [texts.figureFailed, percent(totals.failed / Math.max(1, totals.requests))],
-    [texts.figureCost, money(totals.costUsd)],
+    [texts.figureRequests, exactNumber(totals.requests), former && texts.before(exactNumber(former.requests))],
+    [texts.figureFailed, shareOf(totals), former && texts.before(shareOf(former))],
+    [texts.figureCost, money(totals.costUsd), former && texts.before(money(former.costUsd))],
     [texts.figureTokens, `${shortNumber(tokens.input)} / ${shortNumber(tokens.output)}`],
-    [texts.figureFirstWord, middle === undefined ? '–' : duration(middle)],
+    [
+      texts.figureFirstWord,
+      firstByteMs ? duration(firstByteMs.p50) : '–',
+      firstByteMs && texts.slowest(duration(firstByteMs.p95)),
+    ],
   ] as const
   return <Cards of={figures} />
 }
 
-function chartOf({ from, summary: { rows } }: Loaded) {
+const shareOf = ({ failed, requests }: Summary['totals']) => percent(failed / Math.max(1, requests))
+
+function chartOf({ from, rows }: Summary) {
   const hours = Array.from({ length: 24 }, (_, at) => Date.parse(from) + at * HOUR)
   const row = (at: number) => rows.find(({ hour }) => hour !== undefined && Date.parse(hour) === at)
   const failed = hours.map((at) => row(at)?.failed ?? 0)
@@ -132,16 +120,14 @@ const List = ({ title, empty, children }: { title: string; empty?: string; child
   </Section>
 )
 
-function Attention({ summary, damaged, settings, mirror }: Loaded) {
-  const { unpriced, refused } = summary.totals
+function Attention({ usage, damaged, requireApiKey, mirrorError }: Loaded) {
+  const { unpriced, refused } = usage?.totals ?? { unpriced: 0, refused: 0 }
   const items = [
-    ...(settings.requireApiKey ? [] : [{ text: texts.open, link: linkTo('settings') }]),
+    ...(requireApiKey ? [] : [{ text: texts.open, link: linkTo('settings') }]),
     ...(refused > 0 ? [{ text: texts.refused(refused), link: linkTo('requests', '', { end: 'refused' }) }] : []),
     ...(unpriced > 0 ? [{ text: texts.unpriced(unpriced), link: linkTo('models') }] : []),
-    ...(damaged.length > 0 ? [{ text: texts.damaged(damaged.length), link: linkTo('settings') }] : []),
-    ...(mirror.cloudEnabled && mirror.lastError !== null
-      ? [{ text: texts.mirror(mirror.lastError), link: linkTo('cloud') }]
-      : []),
+    ...(damaged > 0 ? [{ text: texts.damaged(damaged), link: linkTo('settings') }] : []),
+    ...(mirrorError === undefined ? [] : [{ text: texts.mirror(mirrorError), link: linkTo('cloud') }]),
   ]
   return (
     <List title={texts.attention} empty={texts.nothing}>
@@ -154,12 +140,12 @@ function Attention({ summary, damaged, settings, mirror }: Loaded) {
   )
 }
 
-function Ill({ ill }: Loaded) {
+function Ill({ health: ill }: Loaded) {
   return (
     <List title={texts.ill} empty={texts.well}>
       {ill.map(({ level, provider, model, connectionId, combo, state, reason, message }) => (
         <li key={[level, connectionId, model, combo].join(' ')}>
-          <State kind={state === 'cooling' ? 'bad' : 'warn'}>{health[state]}</State>{' '}
+          <State kind={state === 'cooling' ? 'bad' : 'warn'}>{frame.health[state]}</State>{' '}
           <a href={linkTo('targets')}>
             <Text of={[provider, model].filter(Boolean).join('/')} />
           </a>{' '}
@@ -171,12 +157,11 @@ function Ill({ ill }: Loaded) {
 }
 
 /** The latest requests that failed, each with why. */
-function Failures({ requests }: Loaded) {
-  const failed = requests.filter(({ end }) => end === 'failed' || end === 'cut' || end === 'refused').slice(0, 5)
-  if (failed.length === 0) return null
+function Failures({ failures }: Loaded) {
+  if (failures.length === 0) return null
   return (
     <List title={texts.latest}>
-      {failed.map(({ id, time, status, model, error, reason }) => (
+      {failures.map(({ id, time, status, model, error, reason }) => (
         <li key={id}>
           <a href={linkTo('requests', id)}>{clockTime(time)}</a> {status} <Text of={model} />{' '}
           <span class="hint">

@@ -1,5 +1,5 @@
 import { useAction, useLoaded } from '../data.ts'
-import { dayOf, exactNumber, hourOf, money, percent, shortNumber } from '../format.ts'
+import { dayOf, duration, exactNumber, hourOf, money, percent, shortNumber } from '../format.ts'
 import { inQuery, linkTo, route, setQuery } from '../route.ts'
 import { addressOf, api, credentials, watchedFetch } from '../session.ts'
 import { common, pages } from '../texts/frame.ts'
@@ -23,20 +23,20 @@ export default function Usage() {
     <>
       <Filters names={state.value.value?.names} />
       <Await of={state.value} onRetry={reload}>
-        {({ rows, series, before, names }) =>
-          rows.totals.requests === 0 ? (
+        {({ names, ...summary }) =>
+          summary.totals.requests === 0 ? (
             <p class="empty">{texts.nothing}</p>
           ) : (
             <>
-              <Figures totals={rows.totals} before={before.totals} />
-              {rows.totals.unpriced > 0 && <p class="notice">{texts.unpriced}</p>}
-              <Chart {...chartOf(series, names)} />
+              <Figures totals={summary.totals} before={summary.before?.totals} />
+              {summary.totals.unpriced > 0 && <p class="notice">{texts.unpriced}</p>}
+              <Chart {...chartOf(summary, names)} />
               <Table
                 caption={pages.usage}
                 columns={columnsOf(names)}
-                rows={rows.rows}
-                keyOf={(row) => rowValue(row)}
-                totals={totalCells(rows.totals)}
+                rows={summary.rows}
+                keyOf={(row) => JSON.stringify([row.others, row.target, rowValue(row)])}
+                totals={[texts.total, ...sumColumns.map(({ cell }) => cell(summary.totals))]}
               />
               <Export />
             </>
@@ -62,21 +62,18 @@ const wanted = () => {
 type Names = ReadonlyMap<string, string>
 
 async function load() {
-  const { by, days, filter } = wanted()
-  const unit = days <= 2 ? 'hour' : 'day'
-  const to = new Date()
-  const from = new Date(to.getTime() - days * DAY)
-  const { summary } = api.value.usage
-  const period = { ...filter, from: from.toISOString(), to: to.toISOString() }
-  const [rows, series, before, { keys }, { groups }] = await Promise.all([
-    summary({ ...period, by }),
-    summary({ ...period, by: [by, unit] }),
-    summary({ ...filter, from: new Date(from.getTime() - days * DAY).toISOString(), to: from.toISOString(), by }),
-    api.value.keys.list({ values: 'none', limit: 1_000 }),
-    api.value.groups.list(),
-  ])
-  const names: Names = new Map([...keys, ...groups].map(({ id, name }) => [id, name]))
-  return { rows, series, before, names }
+  const { by, measure, days, filter } = wanted()
+  const { names = {}, ...summary } = await api.value.usage.summary({
+    ...filter,
+    from: new Date(Date.now() - days * DAY).toISOString(),
+    by,
+    order: measure === 'costUsd' ? 'cost' : measure,
+    top: 1_000,
+    series: days <= 2 ? 'hour' : 'day',
+    compare: 'before',
+    names: true,
+  })
+  return { ...summary, names: new Map(Object.entries(names)) }
 }
 
 function Filters({ names = new Map() }: { names: Names | undefined }) {
@@ -103,7 +100,8 @@ function rowValue(row: Row): string {
   return typeof value === 'string' ? value : `${value.provider}/${value.model}`
 }
 
-const nameIn = (names: Names, value: string) => (value === '' ? texts.none : (names.get(value) ?? value))
+const nameIn = (names: Names, row: Row) =>
+  row.others === undefined ? (names.get(rowValue(row)) ?? (rowValue(row) || texts.none)) : texts.others(row.others)
 
 const measured = ({ costUsd, requests, tokens }: Totals, measure: Measure): number => {
   if (measure === 'costUsd') return costUsd
@@ -113,14 +111,15 @@ const measured = ({ costUsd, requests, tokens }: Totals, measure: Measure): numb
 const formatOf = (measure: Measure) => (measure === 'costUsd' ? money : shortNumber)
 
 /** The figures of the whole filter, against those of the time before. */
-function Figures({ totals, before }: { totals: Totals; before: Totals }) {
+function Figures({ totals, before }: { totals: Totals; before: Totals | undefined }) {
   const { input, output, cacheRead } = totals.tokens
   const figures = [
-    [texts.figureCost, costOf(totals), changeOf(totals.costUsd, before.costUsd)],
-    [texts.figureRequests, exactNumber(totals.requests), changeOf(totals.requests, before.requests)],
-    [texts.figureFailed, percent(totals.failed / Math.max(1, totals.requests))],
+    [texts.figureCost, costOf(totals), changeOf(totals.costUsd, before?.costUsd)],
+    [texts.figureRequests, exactNumber(totals.requests), changeOf(totals.requests, before?.requests)],
+    [texts.figureFailed, percent(share(totals))],
     [texts.figureTokens, `${shortNumber(input)} / ${shortNumber(output)}`],
     [texts.figureCached, percent(cacheRead / Math.max(1, input))],
+    [texts.figureFirst, timeOf(totals.firstByteMs?.p50), changeOf(totals.firstByteMs?.p50, before?.firstByteMs?.p50)],
   ] as const
   return <Cards of={figures} />
 }
@@ -128,97 +127,93 @@ function Figures({ totals, before }: { totals: Totals; before: Totals }) {
 /** A cost, and whether it is not all of it. */
 const costOf = ({ costUsd, unpriced }: Totals) => `${unpriced > 0 ? '≥ ' : ''}${money(costUsd)}`
 
-function changeOf(now: number, before: number): string | undefined {
+const timeOf = (ms: number | undefined) => (ms === undefined ? '–' : duration(ms))
+
+function changeOf(now: number | undefined, before: number | undefined): string | undefined {
   if (!now || !before) return undefined
   const share = now / before - 1
   return texts.before(`${share >= 0 ? '+' : '−'}${percent(Math.abs(share))}`)
 }
 
 /** The five largest parts, and all others together. */
-function chartOf(series: Summary, names: Names) {
+function chartOf(summary: Summary, names: Names) {
   const { measure, days } = wanted()
-  const times = timesOf(series, days)
-  const sums = new Map<string, Map<string, number>>()
-  for (const row of series.rows) {
-    const time = row.hour ?? row.day ?? ''
-    const own = sums.get(rowValue(row)) ?? new Map<string, number>()
-    own.set(time, (own.get(time) ?? 0) + measured(row, measure))
-    sums.set(rowValue(row), own)
+  const times = timesOf(summary, days)
+  const { rows, series = [] } = summary
+  const first = new Map(
+    rows.slice(0, 5).map((row) => [rowValue(row), { name: nameIn(names, row), values: times.map(() => 0) }]),
+  )
+  const rest = times.map(() => 0)
+  for (const row of series) {
+    const values = (row.others === undefined && first.get(rowValue(row))?.values) || rest
+    const at = times.indexOf(row.hour ?? row.day ?? '')
+    values[at] = (values[at] ?? 0) + measured(row, measure)
   }
-  const total = (own: Map<string, number>) => [...own.values()].reduce((sum, one) => sum + one, 0)
-  const ordered = [...sums].sort(([, one], [, other]) => total(other) - total(one))
-  const valuesOf = (owns: ReadonlyArray<Map<string, number>>) =>
-    times.map((time) => owns.reduce((sum, own) => sum + (own.get(time) ?? 0), 0))
-  const parts: Part[] = ordered
-    .slice(0, 5)
-    .map(([value, own]) => ({ name: nameIn(names, value), values: valuesOf([own]) }))
-  if (ordered.length > 5) parts.push({ name: texts.others, values: valuesOf(ordered.slice(5).map(([, own]) => own)) })
+  const parts: Part[] = [...first.values()]
+  if (rest.some((value) => value > 0)) parts.push({ name: texts.rest, values: rest })
   const label = (time: string) => (days <= 2 ? hourOf(time) : dayOf(time))
   return { title: texts.chart(texts.measures[measure]), labels: times.map(label), parts, format: formatOf(measure) }
 }
 
 /** All hours or days of the summary, those too in which nothing was asked. */
-function timesOf({ from, to, rows }: Summary, days: number): string[] {
-  const step = days <= 2 ? DAY / 24 : DAY
-  const sample = rows.find(({ hour, day }) => hour ?? day)
-  const isDay = sample?.day !== undefined
+function timesOf({ from, to }: Summary, days: number): string[] {
+  const [step, length] = days <= 2 ? [DAY / 24, 24] : [DAY, 10]
   const times: string[] = []
-  for (let at = Math.floor(Date.parse(from) / step) * step; at < Date.parse(to); at += step) {
-    const time = new Date(at).toISOString()
-    times.push(isDay ? time.slice(0, sample.day?.length ?? 10) : time)
-  }
+  for (let at = Math.floor(Date.parse(from) / step) * step; at < Date.parse(to); at += step)
+    times.push(new Date(at).toISOString().slice(0, length))
   return times
 }
 
-function columnsOf(names: Names): Column<Row>[] {
-  const { by } = wanted()
-  const share = (row: Row) => row.failed / Math.max(1, row.requests)
-  return [
-    {
-      name: texts.columnWhat,
-      by: (row) => nameIn(names, rowValue(row)),
-      cell: (row) => (
-        <a href={linkTo('requests', '', { [fieldOf[by]]: rowValue(row) })} title={texts.requests}>
-          <Text of={nameIn(names, rowValue(row))} />
-        </a>
-      ),
-    },
-    {
-      name: texts.columnRequests,
-      isNumber: true,
-      by: (row) => row.requests,
-      cell: (row) => exactNumber(row.requests),
-    },
-    { name: texts.columnFailed, isNumber: true, by: share, cell: (row) => percent(share(row)) },
-    {
-      name: texts.columnInput,
-      isNumber: true,
-      by: (row) => row.tokens.input,
-      cell: (row) => shortNumber(row.tokens.input),
-    },
-    {
-      name: texts.columnCached,
-      isNumber: true,
-      cell: ({ tokens }) => percent(tokens.cacheRead / Math.max(1, tokens.input)),
-    },
-    {
-      name: texts.columnOutput,
-      isNumber: true,
-      by: (row) => row.tokens.output,
-      cell: (row) => shortNumber(row.tokens.output),
-    },
-    { name: texts.columnCost, isNumber: true, by: (row) => row.costUsd, cell: costOf },
-  ]
-}
+const share = ({ failed, requests }: Totals) => failed / Math.max(1, requests)
 
-const totalCells = (totals: Totals) => [
-  texts.total,
-  exactNumber(totals.requests),
-  percent(totals.failed / Math.max(1, totals.requests)),
-  shortNumber(totals.tokens.input),
-  percent(totals.tokens.cacheRead / Math.max(1, totals.tokens.input)),
-  shortNumber(totals.tokens.output),
-  costOf(totals),
+/** Percentiles: what 95 of a hundred do not exceed, and the others at hand. */
+const Times = ({ of }: { of: Totals['durationMs'] }) =>
+  of ? <span title={texts.percentiles(duration(of.p50), duration(of.p99))}>{duration(of.p95)}</span> : <>–</>
+
+const sumColumns: Column<Totals>[] = [
+  { name: texts.columnRequests, isNumber: true, by: (of) => of.requests, cell: (of) => exactNumber(of.requests) },
+  { name: texts.columnFailed, isNumber: true, by: share, cell: (of) => percent(share(of)) },
+  { name: texts.columnInput, isNumber: true, by: (of) => of.tokens.input, cell: (of) => shortNumber(of.tokens.input) },
+  {
+    name: texts.columnCached,
+    isNumber: true,
+    cell: ({ tokens }) => percent(tokens.cacheRead / Math.max(1, tokens.input)),
+  },
+  {
+    name: texts.columnOutput,
+    isNumber: true,
+    by: (of) => of.tokens.output,
+    cell: (of) => shortNumber(of.tokens.output),
+  },
+  {
+    name: texts.columnFirst,
+    isNumber: true,
+    by: (of) => of.firstByteMs?.p95 ?? 0,
+    cell: (of) => <Times of={of.firstByteMs} />,
+  },
+  {
+    name: texts.columnDuration,
+    isNumber: true,
+    by: (of) => of.durationMs?.p95 ?? 0,
+    cell: (of) => <Times of={of.durationMs} />,
+  },
+  { name: texts.columnCost, isNumber: true, by: (of) => of.costUsd, cell: (of) => costOf(of) },
+]
+
+const columnsOf = (names: Names): Column<Row>[] => [
+  {
+    name: texts.columnWhat,
+    by: (row) => nameIn(names, row),
+    cell: (row) =>
+      row.others === undefined ? (
+        <a href={linkTo('requests', '', { [fieldOf[wanted().by]]: rowValue(row) })} title={texts.requests}>
+          <Text of={nameIn(names, row)} />
+        </a>
+      ) : (
+        nameIn(names, row)
+      ),
+  },
+  ...sumColumns,
 ]
 
 /** Files of what the filter meets. They are fetched with the token of this tab, which no link could carry. */

@@ -1,7 +1,8 @@
 /* The texts of the view of models. */
 
 export const published = 'Published for clients'
-export const hint = 'What GET /v1/models lists for a key that may reach everything.'
+export const hint =
+  'What a key that may reach everything can ask for. In US dollars: for a million tokens, for everything else each.'
 export const search = 'Name'
 export const none = 'Nothing is published: connect a provider.'
 export const custom = 'Custom models'
@@ -12,6 +13,11 @@ export const columnId = 'Name'
 export const columnOwner = 'From'
 export const columnKind = 'Kind'
 export const columnProvider = 'Provider'
+export const columnOther = 'Other prices'
+export const columnSource = 'Price from'
+export const sources = { connection: 'connection', customModel: 'custom model', catalog: 'catalog' } as const
+export const columnWindow = 'Window'
+export const all = 'all'
 export const columnInput = 'Input'
 export const columnOutput = 'Output'
 export const columnActions = 'Actions'
