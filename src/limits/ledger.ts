@@ -13,6 +13,7 @@ import {
 } from './amounts.ts'
 import { type AccountName, type LimitRefusal, rulesOf } from './decide.ts'
 import { type Ask, type HeldPart, holdAll } from './hold-all.ts'
+import { nearLimits } from './near.ts'
 import { listSpent, type SpentAccount, type SpentPage } from './spent.ts'
 
 export type { Amounts, OutputWanted } from './amounts.ts'
@@ -72,6 +73,11 @@ export interface Ledger {
   spent(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpentPage>
   /** Counts what the other side has used of an account as used, in place of what it had used before. Rejects as `reserve` does. */
   takeSpent(mirror: string, account: SpentAccount): Promise<void>
+  /**
+   * The limits of which 80 % or more are used, the fullest first, as they were written last: a settlement may still wait. Reads 10,000 accounts at
+   * most. Rejects with `STORAGE_UNAVAILABLE` or `STORAGE_FAILED`.
+   */
+  near(limitsOf: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]>
   /** Resolves when all settlements that wait have been written, or have failed: for `waitUntil`. */
   flushed(): Promise<void>
   /** How many accounts this process keeps in memory. */
@@ -145,6 +151,10 @@ class StoredLedger implements Ledger {
 
   spent(mirror: string, page: { after?: string | undefined; limit: number }): Promise<SpentPage> {
     return listSpent(this.#deps.storage, mirror, page)
+  }
+
+  near(limitsOf: (account: AccountName) => UsageLimits | undefined): Promise<LimitState[]> {
+    return nearLimits(this.#deps.storage, limitsOf, this.#deps.clock.now())
   }
 
   async takeSpent(mirror: string, { scope, id, ...spent }: SpentAccount): Promise<void> {

@@ -17,7 +17,8 @@ export interface SpentPage {
   next?: string
 }
 
-const ACCOUNTS = 'limits/'
+/** Where the accounts are in the storage. */
+export const ACCOUNTS = 'limits/'
 
 /** The key of an account in the storage. */
 export const recordOf = ({ scope, id }: AccountName): string =>
@@ -41,20 +42,22 @@ export async function listSpent(
 
 function spentIn(key: string, text: string, side: string): SpentAccount | undefined {
   const name = nameOf(key)
-  if (!name) return undefined
+  if (!name || name.scope === 'gateway') return undefined
+  const { scope, id } = name
   try {
     const { minute, used: own, epoch, number, elsewhere } = readBook(key, text)
     const used = elsewhere && elsewhere.side !== side ? withUsed(own, elsewhere.used) : own
-    return epoch === 0 && used.every((value) => value === 0) ? undefined : { ...name, epoch, number, minute, used }
+    return epoch === 0 && used.every((value) => value === 0) ? undefined : { scope, id, epoch, number, minute, used }
   } catch (error) {
     if (isGatewayError(error, 'RECORD_DAMAGED')) return undefined
     throw error
   }
 }
 
-function nameOf(key: string): Pick<SpentAccount, 'scope' | 'id'> | undefined {
+/** The account of a record in the storage. */
+export function nameOf(key: string): AccountName | undefined {
   const [, scope, id = ''] = key.split('/')
-  if (scope !== 'key' && scope !== 'group') return undefined
+  if (scope !== 'key' && scope !== 'group' && scope !== 'gateway') return undefined
   try {
     return { scope, id: decodeURIComponent(id) }
   } catch {

@@ -230,11 +230,13 @@ const cloudState = v.object({
 })
 const cloudSession = v.object({ id: text, createdAt: time, lastUsedAt: time })
 
+const nearLimit = v.object({ ...limitState.entries, name: v.exactOptional(text) })
 const overview = v.object({
   usage: v.exactOptional(usageOutputs.summary),
   failures: v.array(keptRequest),
   health: v.array(healthEntry),
   damaged: whole,
+  nearLimits: v.exactOptional(v.array(nearLimit)),
   counts: v.object({ keys: whole, connections: whole }),
   requireApiKey: flag,
   mirrorError: v.exactOptional(text),

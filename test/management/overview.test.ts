@@ -1,3 +1,4 @@
+import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { openBothEnds } from '../cloud/support/home-and-cloud.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
@@ -50,6 +51,7 @@ test('it has no usage where none is kept, and all the rest', async () => {
     failures: [],
     health: [],
     damaged: 0,
+    nearLimits: [],
     counts: { keys: 0, connections: 1 },
     requireApiKey: false,
   })
@@ -68,4 +70,53 @@ test('it says why the mirror is behind, until it is not', async () => {
   await api.combos.create({ name: 'later', models: ['one/a'] })
   await after(60_000)
   assert.is((await api.overview()).mirrorError, undefined)
+})
+
+test('it names the keys, groups and limits of the gateway of which four fifths are used', async () => {
+  const world = await openWorld({ usage: true, fetch: fakeUpstream(() => json(chatAnswer())) })
+  const { api, clock, chat } = world
+  const group = await api.groups.create({ name: 'team', limits: { requests: { day: 5, month: 100 } } })
+  const full = await api.keys.create({ name: 'full', group: group.id, limits: { requests: { day: 4 }, parallel: 1 } })
+  const half = await api.keys.create({ name: 'half', limits: { requests: { day: 8 } } })
+  const by = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+  const near = async () => {
+    await clock.advance(1_000)
+    const { nearLimits = [] } = await api.overview()
+    return nearLimits.map(({ scope, name, window, limit, used }) => [scope, name, window, limit, used])
+  }
+  assert.equal(await near(), [])
+  for (let nth = 0; nth < 4; nth++) {
+    await chat({}, by(full.key))
+    await chat({}, by(half.key))
+  }
+  assert.equal(await near(), [
+    ['key', 'full', 'day', 4, 4],
+    ['group', 'team', 'day', 5, 4],
+  ])
+  await api.settings.update({ limits: { requests: { day: 1 } } })
+  await chat({}, by(half.key))
+  assert.equal((await near()).at(0), ['gateway', undefined, 'day', 1, 1])
+  await api.keys.delete(full.id)
+  assert.equal(
+    (await near()).map(([scope]) => scope),
+    ['gateway', 'group'],
+  )
+  await clock.advance(24 * HOUR)
+  assert.equal(await near(), [], 'the next day')
+})
+
+test('it leaves out the limits while the storage is away', async () => {
+  const storage = memoryStorage()
+  let isAway = false
+  const { gateway } = openDoor({
+    storage: {
+      ...storage,
+      list: (...args) => (isAway ? Promise.reject(new Error('away')) : storage.list(...args)),
+    },
+  })
+  const { api } = gateway
+  await api.keys.create({ name: 'a', limits: { requests: { day: 1 } } })
+  assert.equal((await api.overview()).nearLimits, [])
+  isAway = true
+  assert.is((await api.overview().catch(() => ({ nearLimits: undefined }))).nearLimits, undefined)
 })

@@ -65,6 +65,7 @@ export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>
     usage: 'Of this hour and the 23 before it. Absent where no usage is kept.',
     failures: 'The newest first.',
     damaged: 'Records of the storage.',
+    nearLimits: 'Limits of which 80 % or more are used, the fullest 20.',
     mirrorError: 'Why the last exchange with the cloud proxy failed.',
   },
   HealthEntry: {
