@@ -3,6 +3,7 @@ import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { attackersWriteText } from './browser/dashboard/attacks.ts'
 import { twoPeopleChange } from './browser/dashboard/conflicts.ts'
+import { figuresAreShown } from './browser/dashboard/figures.ts'
 import { keysAreFound } from './browser/dashboard/keys.ts'
 import { whatRunsIsSeen } from './browser/dashboard/live.ts'
 import { everybodyCanUseIt } from './browser/dashboard/looks.ts'
@@ -21,6 +22,7 @@ test.before({ timeoutMs: 150_000 }, async (context) => {
 test.after(({ browser }) => browser?.close())
 
 operatorWorks(test)
+figuresAreShown(test)
 modelsAreAsked(test)
 keysAreFound(test)
 twoPeopleChange(test)

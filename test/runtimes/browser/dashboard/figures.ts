@@ -1,0 +1,93 @@
+import type { Browser, Page } from 'playwright-core'
+import { assert, type Suite } from '../../../support/suite.ts'
+import { type Served, serveDashboard } from './site.ts'
+import { goTo, visit } from './visit.ts'
+
+const catalog = {
+  openai: {
+    baseUrl: 'http://openai.test/v1',
+    serviceKinds: ['llm', 'image'],
+    models: [
+      { id: 'gpt', price: { input: 2, output: 10 }, contextWindow: 400_000 },
+      { id: 'draw', type: 'image', price: { image: 0.04 } },
+    ],
+  },
+} as const
+
+/** The views of figures: what they show, and that each asks the gateway once. */
+export function figuresAreShown(test: Suite<{ browser?: Browser }>): void {
+  test('the overview and the page of usage show percentiles and the time before, from one call each', async ({
+    browser,
+  }) => {
+    const { served, now } = await withTwoDays()
+    const { page, faults, close } = await visit(browser as Browser, served.url, { now })
+    await goTo(page, '#/settings')
+    const asked = callsOf(page)
+
+    await goTo(page, '#/')
+    const cards = page.locator('.cards')
+    await cards.getByText('1 the day before').waitFor()
+    await cards.getByText(/until the first word/).waitFor()
+    assert.equal(asked(), ['/api/overview'])
+
+    await goTo(page, '#/usage?by=key')
+    await page.locator('.cards').getByText('+200% against the time before').first().waitFor()
+    const row = page.getByRole('row', { name: /^app/ })
+    await row
+      .getByTitle(/^50 %: .+, 99 %: /)
+      .first()
+      .waitFor()
+    assert.equal(asked(), ['/api/usage'])
+    await page.getByLabel('Show').selectOption('requests')
+    await page.locator('svg title', { hasText: 'requests over time' }).waitFor({ state: 'attached' })
+    assert.equal(faults, [])
+    await close()
+    await served.close()
+  })
+
+  test('the page of models shows all kinds with their prices, and the gateway searches them', async ({ browser }) => {
+    const served = await serveDashboard({ catalog })
+    await served.gateway.api.connections.create({ provider: 'openai', prices: { gpt: { input: 3, output: 9 } } })
+    const { page, faults, close } = await visit(browser as Browser, served.url)
+    await goTo(page, '#/models')
+    const table = page.getByRole('table', { name: 'Published for clients' })
+    const gpt = table.getByRole('row', { name: /openai\/gpt/ })
+    for (const text of ['$3.00', '$9.00', 'connection']) await gpt.getByText(text, { exact: true }).waitFor()
+    await gpt.getByText(/^400k$/i).waitFor()
+    assert.is(await table.getByRole('row', { name: /draw/ }).count(), 0)
+    await page.getByLabel('Kind').first().selectOption('all')
+    await table.getByRole('row', { name: /openai\/draw.*image: \$0\.04.*catalog/ }).waitFor()
+    await page.getByLabel('Name').first().fill('DRAW')
+    await gpt.waitFor({ state: 'detached' })
+    assert.is(await table.getByRole('row', { name: /draw/ }).count(), 1)
+    assert.match(page.url(), 'kinds=all&q=DRAW')
+    assert.equal(faults, [])
+    await close()
+    await served.close()
+  })
+}
+
+/** A gateway whose key "app" has asked once on the day before, and three times since. */
+async function withTwoDays(): Promise<{ served: Served; now: number }> {
+  const start = Date.now()
+  let now = start
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+  const served = await serveDashboard({ catalog, clock: { now: () => now, sleep } })
+  await served.gateway.api.connections.create({ provider: 'openai' })
+  const { key } = await served.gateway.api.keys.create({ name: 'app' })
+  const ask = async () => (await served.ask({ model: 'openai/gpt' }, { key })).text()
+  await ask()
+  now += 30 * 3_600_000
+  for (let nth = 0; nth < 3; nth++) await ask()
+  return { served, now }
+}
+
+/** The paths below `/api` that a page asks for from now on, but for the streams; each call starts anew. */
+function callsOf(page: Page): () => string[] {
+  const paths: string[] = []
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (pathname.startsWith('/api/') && pathname !== '/api/live') paths.push(pathname)
+  })
+  return () => paths.splice(0)
+}
