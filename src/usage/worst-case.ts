@@ -51,7 +51,7 @@ export function worstCaseOf(
     outputTokens,
     answers,
     isOutputGiven: own === undefined && given !== undefined,
-    usd: usdOf(withDearestImage(priceOf(context.catalog, target), body), {
+    usd: usdOf(withDearestImage(priceOf(context.catalog, target), endpoint.format === 'openai-chat' ? body : {}), {
       inputTokens,
       outputTokens,
       units: bound.units?.(body, files),
@@ -61,7 +61,7 @@ export function worstCaseOf(
   }
 }
 
-/** The price with that of the dearest image which the request can be answered with, by its `quality` and `size`. */
+/** The price with that of the dearest image which the request can be answered with, by its `quality` and `size` in OpenAI's form. */
 function withDearestImage(price: Price | undefined, { quality, size }: JsonObject): Price | undefined {
   if (!price?.images) return price
   const { images, ...others } = price

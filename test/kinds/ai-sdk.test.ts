@@ -275,6 +275,31 @@ for (const [generation, ai] of Object.entries(generations)) {
     }
   })
 
+  test('models are listed with the types that the client knows', async () => {
+    const types = { m: 'llm', i: 'image', s: 'tts', t: 'stt', e: 'embedding' } as const
+    const models = Object.entries(types).map(([id, type]) => ({ id, type }))
+    const catalog = { one: { baseUrl: 'http://one.test/v1', models, serviceKinds: Object.values(types) } }
+    const up = fakeUpstream(() => json({ data: [] }))
+    const { gateway } = await openWorld({ fetch: up, catalog, connections: ['one'] })
+    const listed = (await modelsOf(gateway.fetch).getAvailableModels()).models
+    const typeOf = Object.fromEntries(listed.map(({ id, modelType }) => [id, modelType]))
+    assert.equal(
+      [typeOf['one/m'], typeOf['one/i'], typeOf['one/s'], typeOf['one/t'], typeOf['one/e']],
+      ['language', 'image', 'speech', 'transcription', 'embedding'],
+    )
+  })
+
+  test('a budget reserves the dearest image, whatever a member says that is not read', async () => {
+    const prices = { i: { images: { low: 0.001, high: 0.02 } } }
+    const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json({}))
+    const { api, post } = await openWorld({ fetch: up, connections: [{ provider: 'one', prices }] })
+    const { key } = await api.keys.create({ name: 'alice', limits: { usd: { total: 0.01 } } })
+    const headers = { authorization: `Bearer ${key}`, 'ai-model-id': 'one/i' }
+    const body = { prompt: 'a walk', n: 1, quality: 'low', providerOptions: { openai: { quality: 'high' } } }
+    const response = await post(`${path}/image-model`, body, { headers })
+    assert.equal([response.status, up.calls.length], [402, 0])
+  })
+
   test('a budget holds by images, characters and seconds', async () => {
     const prices = { i: { image: 0.006 }, s: { character: 0.001 }, t: { second: 0.03 } }
     for (const [times, status] of [
