@@ -208,7 +208,7 @@ export function createGatewayWith(
       ...steps.aroundRequest,
     ],
     aroundAttempt: steps.aroundAttempt,
-    parseList: async (header) => (await import('./management/request-models.ts')).parseRequestModels(header),
+    listIn: async (header, terms) => (await import('./gate/request-list.ts')).listIn(header, terms),
   })
   const management = once(async () => {
     const { createManagementApi } = await import('./http/management.ts')

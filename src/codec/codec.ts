@@ -1,4 +1,6 @@
+import type { Answer } from '../formats/canonical/answer.ts'
 import type { ItemMemory } from '../formats/canonical/item-memory.ts'
+import type { OutputFormat } from '../formats/canonical/request.ts'
 import type { AnswerReader, Format, UpstreamFormat } from '../formats/format.ts'
 import type { Operation } from '../formats/operations.ts'
 import type { WriteContext } from '../formats/translator.ts'
@@ -45,6 +47,8 @@ export interface Codec {
   warnings(): readonly string[]
   /** The response in the client's format. Throws `UPSTREAM_INVALID` when it cannot be read. */
   readWhole(response: WholeResponse): Uint8Array
+  /** The answer as the client asked for it, where the request was changed for the target; absent: as it is. */
+  restored?(answer: Answer): Answer
   /** The failure with the provider's error in the client's format. */
   readFailure(failed: FailedResponse): FailedResponse
   streamType: 'text/event-stream' | 'application/json'
@@ -86,6 +90,13 @@ export interface AskedRequest {
   readonly scope?: Scope
 }
 
+/** Whose answer it is, and how it came. */
+export interface AnswerPlace {
+  request: Pick<AskedRequest, 'context'>
+  route: { target: RouteTarget }
+  codec: Pick<Codec, 'format' | 'restored'>
+}
+
 /** What codecs need from the rest of the gateway. */
 export interface CodecContext {
   catalog: Catalog
@@ -123,6 +134,12 @@ export interface Translation {
   isCompactionOurs(request: AskedRequest, target: RouteTarget): Promise<boolean>
   /** The codec of a request that is passed through, with what entries of combos set for the target, or its `outputLimit`, in the request. */
   withOptions(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
+  /** The form that a request asks the answer to have; `undefined` where it asks for none, or cannot be read. */
+  outputOf(request: AskedRequest): Promise<OutputFormat | undefined>
+  /** An answer as the client is to read it; `undefined` when it cannot be read. */
+  answerOf(response: Pick<WholeResponse, 'json' | 'bytes' | 'events'>, place: AnswerPlace): Promise<Answer | undefined>
+  /** Do the first chunks of a stream say that a content filter has ended the answer, or that the model refuses? */
+  seemsFiltered(head: readonly Uint8Array[], place: AnswerPlace): Promise<boolean>
   /** The codec for events in place of a whole response. */
   forEvents(request: AskedRequest, target: RouteTarget, codec: Codec): Promise<Codec>
   /** The codec for a whole response in place of a stream. */

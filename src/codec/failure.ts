@@ -28,6 +28,8 @@ export interface Failure {
   lacksEndpoint?: true
   /** Is it that of a whole answer in which what was asked for is missing? */
   isBare?: true
+  /** Is it that of an answer that a combo does not want, which the client gets if there is no other? */
+  isUnwanted?: true
   /** Does the answer invite a retry of the same target? */
   isInviting?: boolean
   /** The network error's code, such as `ECONNREFUSED`. */

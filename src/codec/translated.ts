@@ -17,6 +17,7 @@ import type { RouteTarget } from '../routing/group.ts'
 import type { OptionName } from '../traits.ts'
 import type { Clock } from '../types.ts'
 import { translatedHeaders } from '../upstream/headers.ts'
+import { answerOf, outputOf, seemsFiltered } from './canonical-answer.ts'
 import type { AskedRequest, Codec, Translation } from './codec.ts'
 import { carryRequest, isCompactionOurs } from './compaction.ts'
 import { statusFor } from './failure.ts'
@@ -49,6 +50,9 @@ export function createTranslation(clock: Clock): Translation {
       return codecFor(request, target, { memory })
     },
     isCompactionOurs,
+    outputOf,
+    answerOf,
+    seemsFiltered,
     withOptions: async (request, target, codec) =>
       target.params
         ? (await loadEntryParams()).settingParams(request, target, codec)
@@ -130,6 +134,7 @@ async function answerCodec(
           : client.writeAnswer(answer, write)
       return encodeUtf8(JSON.stringify(written))
     },
+    restored: (answer) => shape(restoreAnswer(answer, restoration)),
     async followUp(received) {
       if (received.kind === 'failure') return withoutRefused(received)
       return isBefore ? afterSummary(received) : undefined

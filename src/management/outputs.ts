@@ -36,6 +36,8 @@ const failureClass = v.picklist([
   'network',
   'timeout',
   'content',
+  'filtered',
+  'schema',
   'model-not-found',
   'internal',
 ])

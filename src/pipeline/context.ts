@@ -1,4 +1,5 @@
 import type { CodecContext } from '../codec/codec.ts'
+import type { ModelCall } from '../codec/model-call.ts'
 import type { KnownKeys } from '../codec/secrets.ts'
 import type { InFlight } from '../lib/in-flight.ts'
 import type { BodyTime } from '../lib/timed-body.ts'
@@ -9,11 +10,11 @@ import type { RouteTable } from '../routing/route-table.ts'
 import type { TargetStats } from '../routing/target-stats.ts'
 import type { StoredSettings } from '../store/settings.ts'
 import type { ConnectionRecord } from '../store/store.ts'
-import type { RequestModels } from '../types.ts'
 import type { CloudCall } from '../upstream/request.ts'
 import type { Follow } from './following.ts'
 import type { Observer } from './hooks.ts'
 import type { LateEstimates } from './late-estimates.ts'
+import type { RequestLog } from './request-log.ts'
 import type { AttemptStep } from './steps.ts'
 import type { GroupRouting } from './targets/groups.ts'
 
@@ -46,6 +47,15 @@ export interface PipelineLimits {
   maxAttempts: number
 }
 
+/** What a list of models is read with. */
+export interface ListTerms {
+  call: Pick<ModelCall, 'endpoint'>
+  context: PipelineContext
+  table: RouteTable
+  settings: StoredSettings
+  log: Pick<RequestLog, 'nameRule'>
+}
+
 /** Everything that model requests need from the rest of the gateway. */
 export interface PipelineContext extends CodecContext {
   routes(): Promise<RouteTable>
@@ -53,8 +63,8 @@ export interface PipelineContext extends CodecContext {
   settings(): Promise<StoredSettings>
   /** The context under the rules of the settings and of a combo. */
   underRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
-  /** Parses a list of models that a request brings. Rejects with `INVALID_REQUEST`. */
-  parseList(header: string): Promise<RequestModels>
+  /** The models that a request brings by `x-signalbox-models`, as a group. Rejects with what the client is to read as an error. */
+  listIn(header: string, terms: ListTerms): Promise<Group>
   /** The connection's credential, decrypted; `undefined` when it has none. */
   apiKeyOf(connection: ConnectionRecord): Promise<string | undefined>
   /** The credentials of all connections that can be decrypted, for removal from errors and headers. */

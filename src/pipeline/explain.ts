@@ -17,9 +17,8 @@ import type { CooldownState } from '../routing/health.ts'
 import { reasonOf } from '../routing/strategies.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { mediaCall } from './asked-media.ts'
-import type { PipelineContext } from './context.ts'
+import type { ListTerms, PipelineContext } from './context.ts'
 import { factsOf } from './facts.ts'
-import type { ListTerms } from './request-list.ts'
 import type { NameRule } from './steps.ts'
 import { routesOfGroup } from './targets/groups.ts'
 import { resolutionAt } from './targets/resolution.ts'
@@ -109,10 +108,9 @@ async function listOf(
   { access, ...terms }: Omit<ListTerms, 'log'> & { access: Access | undefined },
 ): Promise<Group | undefined> {
   if (models === undefined) return undefined
-  const { listIn } = await import('./request-list.ts')
   const nameRule: NameRule = (name, table) =>
     access?.allowsModel(name, table) === false ? notAllowed(name) : undefined
-  return listIn(models, { ...terms, log: { nameRule } })
+  return terms.context.listIn(models, { ...terms, log: { nameRule } })
 }
 
 const notAllowed = (name: string) =>

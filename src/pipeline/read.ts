@@ -42,8 +42,7 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const call = isMedia ? await (await loadMedia()).mediaCall(read, exchange.query, table) : read
   const models = exchange.header('x-signalbox-models')
   const terms = { call, context, table, settings, log }
-  const list =
-    models === undefined ? undefined : await client.scope.race(loadLists().then((it) => it.listIn(models, terms)))
+  const list = models === undefined ? undefined : await client.scope.race(context.listIn(models, terms))
   const format = formatOf(endpoint.format)
   return {
     exchange,
@@ -66,9 +65,6 @@ const loadMedia = once(() => import('./asked-media.ts'))
 
 /** In bytes: the most that a body has beside files in base64. */
 const BESIDE_FILES = 1024 * 1024
-
-/** Few requests bring a list of models. */
-const loadLists = once(() => import('./request-list.ts'))
 
 /** How bodies are read, by the word of their endpoints. Each throws `INVALID_JSON` or `INVALID_REQUEST` on a body that it cannot read. */
 const readers: Readonly<

@@ -157,7 +157,9 @@ export class RequestLog {
   /** An attempt begins. */
   attempt(target: Target, codec: Omit<Trying, 'route'>, { isHedge } = { isHedge: false }): AttemptLog {
     const place = this.#steps.push(undefined) - 1
-    this.trying = { route: target.route, isPassThrough: codec.isPassThrough, warnings: codec.warnings }
+    const isHeldBack = target.route.on?.includes('schema') // so that its client has to hear that the gateway is there
+    const isPassThrough = codec.isPassThrough && !isHeldBack
+    this.trying = { route: target.route, isPassThrough, warnings: codec.warnings }
     const attempt = new AttemptLog(target, {
       context: this.#context,
       owner: this.key?.id ?? '',

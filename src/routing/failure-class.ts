@@ -70,6 +70,8 @@ export const failureRules: Readonly<Record<FailureClass, FailureRule>> = {
   network: { fault: 'provider', cooldown: unsteady, isOfProvider: true, isOverInTime: true },
   timeout: { fault: 'provider', cooldown: unsteady, isOfProvider: true, isOverInTime: true },
   content: { fault: 'provider', cooldown: unsteady, isOverInTime: true },
+  filtered: { fault: 'model' },
+  schema: { fault: 'model' },
   'model-not-found': {
     fault: 'model',
     cooldown: { level: 'model', starts: 'at-once', baseMs: 5 * MINUTE, maxMs: 60 * MINUTE },

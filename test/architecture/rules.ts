@@ -32,6 +32,7 @@ const PACKAGES: readonly { name: RegExp; where: RegExp }[] = [
   { name: /^itty-router$/, where: /^src\/http\// },
   { name: /^@hapi\/boom$/, where: /^src\/errors\.ts$/ },
   { name: /^(?:aws4fetch|jose\/.+)$/, where: /^src\/upstream\/clouds\// },
+  { name: /^@cfworker\/json-schema$/, where: /^src\/lib\/matches-schema\.ts$/ },
   { name: /^leven$/, where: /^src\/lib\/spelling\.ts$/ },
   { name: /^valibot$/, where: /^src\// },
   { name: /^undici(?:\/|$)/, where: /^adapters\// },

@@ -38,6 +38,8 @@ export type FailureClass =
   | 'network'
   | 'timeout'
   | 'content'
+  | 'filtered' // a content filter has ended the answer, after which the combo goes on
+  | 'schema' // the answer is not JSON by the schema of the request, after which the combo goes on
   | 'model-not-found'
   | 'internal' // the gateway's own fault
 

@@ -161,9 +161,10 @@ export class Attempt {
     let call = first
     try {
       for (;;) {
-        const received = codec.others
+        const response = codec.others
           ? await this.#receiveDivided(call, codec, codec.others)
           : await this.#receive(call, codec)
+        const received = this.route.on && codec.isForClient ? await this.#judged(response, codec) : response
         if (received.kind !== 'stream') await this.#used(received, codec)
         const following = received.kind === 'stream' ? undefined : codec.followUp?.(received)
         const next = following && (await this.#scope.race(following))
@@ -182,6 +183,12 @@ export class Attempt {
     } catch (thrown) {
       return this.#failedOutcome(failedResponse(thrown))
     }
+  }
+
+  /** The response under what the combos on the way want of an answer. */
+  async #judged(received: ReceivedResponse | FailedResponse, codec: Codec) {
+    const { judged } = await import('./judge.ts')
+    return judged(received, { request: this.#request, route: this.route, codec, log: this.#log })
   }
 
   /** Ends the request where the check of a further call rejects. */

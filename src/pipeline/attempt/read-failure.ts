@@ -27,7 +27,7 @@ export async function readErrorStatus(
 export function readEmbeddedError(
   error: EmbeddedError,
   head: UpstreamAnswer,
-  { format, clock }: Expected,
+  { format, clock }: Pick<Expected, 'format' | 'clock'>,
 ): FailedResponse {
   if (error.class) return { kind: 'failure', failure: contentFailure(error.message) }
   const failure = failureOfEmbedded(error, { head, reader: format.errors, now: clock.now() })

@@ -56,13 +56,15 @@ const ownReply = ({ answer, warning }: { answer: object; warning: string }, { st
 })
 
 /**
- * The last answer, where all targets that were called have given empty ones: models do end their turns so, and another client would get it,
- * too. It counts neither for nor against them. `undefined` where anything else has failed, or the answer cannot be read.
+ * The last answer that only its combo does not want; else the last one, where all targets that were called have given empty ones: models do end
+ * their turns so, and another client would get it, too. It counts neither for nor against them. `undefined` where anything else has failed, or the
+ * answer cannot be read.
  */
 async function emptyAnswerReply(request: ModelRequest, targets: Targets): Promise<Reply | undefined> {
   const called = targets.failures.filter(({ failure }) => failure !== unreadableCredential)
-  const last = called.at(-1)?.empty
-  if (!last || !called.every(({ empty }) => empty)) return undefined
+  const unwanted = called.findLast(({ failure, empty }) => failure.isUnwanted && empty)
+  const last = (unwanted ?? called.at(-1))?.empty
+  if (!last || !(unwanted || called.every(({ empty }) => empty))) return undefined
   const answer = await inClientsForm(last, request)
   if (!answer) return undefined
   for (const { empty, failure } of called) empty?.log.emptyAnswerUsed(failure)

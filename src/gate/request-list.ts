@@ -1,35 +1,24 @@
-import type { ModelCall } from '../codec/model-call.ts'
 import { gatewayError } from '../errors.ts'
+import { parseRequestModels } from '../management/request-models.ts'
+import type { ListTerms, PipelineContext } from '../pipeline/context.ts'
 import type { Group } from '../routing/group.ts'
 import { requireOneModel } from '../routing/kinds.ts'
-import { comboGroup, type RouteTable, wholeName } from '../routing/route-table.ts'
-import type { StoredSettings } from '../store/settings.ts'
+import { comboGroup, wholeName } from '../routing/route-table.ts'
 import type { Kind, RequestModels } from '../types.ts'
-import type { PipelineContext } from './context.ts'
-import type { RequestLog } from './request-log.ts'
-
-/** What a list of models is read with. */
-export interface ListTerms {
-  call: Pick<ModelCall, 'endpoint'>
-  context: PipelineContext
-  table: RouteTable
-  settings: StoredSettings
-  log: Pick<RequestLog, 'nameRule'>
-}
 
 /** The name of such a group, which stands in records; no combo is meant by it. */
 const NAME = 'x-signalbox-models'
 
 /**
- * The group that the header `x-signalbox-models` stands for, for one request. Rejects with `FORBIDDEN` where the settings allow no lists, with
+ * The group that the header `x-signalbox-models` stands for, for one request. Throws `FORBIDDEN` where the settings allow no lists, with
  * `INVALID_REQUEST` when it is none, and with `MODEL_NOT_ALLOWED` when the key may not use one of its names.
  */
-export async function listIn(header: string, { call, context, table, settings, log }: ListTerms): Promise<Group> {
+export function listIn(header: string, { call, context, table, settings, log }: ListTerms): Group {
   if (settings.requestModels === false)
     throw gatewayError('FORBIDDEN', {
       message: `This gateway takes no lists of models ("${NAME}"): ask for a model, an alias or a combo. Its operator can set "requestModels" in the settings.`,
     })
-  const list = await context.parseList(header)
+  const list = parseRequestModels(header)
   const { kind } = call.endpoint.operation
   const param = list.models.findIndex((entry) => kind !== 'llm' && typeof entry === 'object' && entry.params)
   if (param >= 0)

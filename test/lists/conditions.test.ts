@@ -1,0 +1,303 @@
+import { matchesSchema } from '../../src/lib/matches-schema.ts'
+import type { AnswerCondition } from '../../src/types.ts'
+import { askOf, endpointAt } from '../gate/support/asks.ts'
+import { chatAnswer, chatChunk, chatEvents, messageAnswer, messageEvents } from '../pipeline/support/answers.ts'
+import { type Answering, bodyOf, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { catalog, openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('conditions on answers')
+
+const messages = [{ role: 'user', content: 'Hi' }]
+const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+const response_format = { type: 'json_schema', json_schema: { name: 'place', schema } }
+const good = '{"city":"Ulm"}'
+
+const priced = { ...catalog, one: { ...catalog.one, models: [{ id: 'm', price: { input: 1, output: 1 } }] } }
+const connections = ['one', 'two', 'three', 'claude', 'google']
+
+async function open(answer: Answering, more = {}) {
+  const up = fakeUpstream(answer)
+  const world = await openWorld({ fetch: up, catalog: priced, connections, ...more })
+  const ask = (on: AnswerCondition[], models: string[], body: object = {}, init: RequestInit = {}) => {
+    const headers = { 'x-signalbox-models': JSON.stringify({ models, on }) }
+    return world.chat({ model: 'said', messages, ...body }, { ...init, headers })
+  }
+  return { ...world, up, ask }
+}
+
+const filteredChat = {
+  ...chatAnswer('Half an'),
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Half an' }, finish_reason: 'content_filter' }],
+}
+const refusingChat = {
+  ...chatAnswer(),
+  choices: [{ index: 0, message: { role: 'assistant', content: null, refusal: 'No.' }, finish_reason: 'stop' }],
+}
+const blockedGemini = {
+  promptFeedback: { blockReason: 'SAFETY' },
+  usageMetadata: { promptTokenCount: 7, totalTokenCount: 7 },
+}
+const refusedMessage = { ...messageAnswer('No'), stop_reason: 'refusal' }
+
+/** Answers that a content filter has ended, by the model that gives them. */
+const filtered: Array<[what: string, model: string, body: object, status?: number]> = [
+  ['a chat completion', 'one/m', filteredChat],
+  ['a refusal', 'one/m', refusingChat],
+  ['a message', 'claude/c', refusedMessage],
+  ['a blocked prompt of Gemini', 'google/g', blockedGemini],
+  ['an error of the filter', 'one/m', { error: { message: 'The response was filtered', code: 'content_filter' } }, 400],
+]
+
+const clients = [
+  '/v1/chat/completions',
+  '/v1/responses',
+  '/v1/messages',
+  '/v1beta/models/{model}:generateContent',
+  '/v4/ai/language-model',
+]
+
+for (const [what, model, body, status] of filtered)
+  for (const path of clients) {
+    test(`${what} sends a client of ${path} on to the next model, if "content" says so`, async () => {
+      const asked = askOf(endpointAt(path), 'said', 900)
+      const { post, up, told } = await open(({ provider }) =>
+        provider === 'two' ? json(chatAnswer()) : json(body, status),
+      )
+      const headers = (on: AnswerCondition[]) => ({
+        headers: {
+          'x-signalbox-models': JSON.stringify({ models: [model, 'two/m'], on }),
+          'ai-language-model-id': 'said',
+          'ai-language-model-specification-version': '4',
+        },
+      })
+      const without = await post(asked.path, asked.body, headers([]))
+      await without.text()
+      assert.is(up.calls.length, 1, 'failures alone send it on')
+      const response = await post(asked.path, asked.body, headers(['content']))
+      assert.is(response.status, 200, await response.clone().text())
+      assert.match(await response.text(), 'Hello')
+      assert.is(response.headers.get('x-signalbox-target'), 'two/m')
+      const [first, second] = told.requests.at(-1)?.attempts ?? []
+      assert.equal([first?.outcome, second?.outcome], ['filtered', 'answered'])
+      assert.equal(told.errors, [])
+    })
+  }
+
+test('a schema sends an answer on that is not JSON by it, and its tokens are paid for', async () => {
+  const answers = ['no JSON', '{"city":5}', good]
+  const { ask, told, up } = await open((_, nth) => json(chatAnswer(answers[nth - 1])))
+  const response = await ask(['schema'], ['one/m', 'two/m', 'three/m'], { response_format })
+  const { choices } = await response.json()
+  assert.is(choices[0].message.content, good)
+  assert.equal(up.providers, ['one', 'two', 'three'])
+  const [record] = told.requests
+  assert.equal(
+    record?.attempts.map(({ outcome, status, usage }) => [outcome, status, usage?.inputTokens]),
+    [
+      ['schema', 200, 7],
+      ['schema', 200, 7],
+      ['answered', 200, 7],
+    ],
+  )
+  assert.is(record?.attempts[0]?.message, 'The answer is not JSON by the schema of the request.')
+  assert.is(record?.usage?.inputTokens, 21)
+  assert.is(record?.attempts[0]?.costUsd, 8e-6)
+  assert.match(response.headers.get('x-signalbox-attempts') ?? '', /schema/)
+})
+
+test('the last answer that is not wanted reaches the client as it is when there is no other, whatever else has failed', async () => {
+  for (const [stream, last] of [
+    [false, 'two'],
+    [true, 'two'],
+    [false, 'one'],
+    [true, 'one'],
+  ] as const) {
+    const { ask, told } = await open(({ provider }) => {
+      if (last === 'one' && provider === 'two') return json({ error: { message: 'It broke.' } }, 503)
+      const text = `no JSON of ${provider}`
+      return stream ? sse(chatEvents(text)) : json(chatAnswer(text))
+    })
+    const response = await ask(['schema'], ['one/m', 'two/m'], { response_format, stream })
+    assert.is(response.status, 200)
+    const text = await response.text()
+    assert.match(
+      stream ? (text.match(/"content":"[^"]*"/g)?.join('') ?? '') : text,
+      stream ? `${last}"` : `no JSON of ${last}`,
+    )
+    if (stream) assert.match(text, /data: \[DONE\]\n\n$/)
+    assert.is(response.headers.get('x-signalbox-target'), `${last}/m`)
+    const [record] = told.requests
+    assert.equal([record?.attempts.length, record?.attempts[0]?.outcome, record?.end], [2, 'schema', 'complete'])
+    assert.equal(told.errors, [])
+  }
+})
+
+test('without a form of the answer a schema asks for nothing, and a call of a tool is no answer yet', async () => {
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
+  const calling = {
+    ...chatAnswer(),
+    choices: [
+      { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' },
+    ],
+  }
+  const { ask, up } = await open((_, nth) => json(nth === 1 ? chatAnswer() : calling))
+  await ask(['schema'], ['one/m', 'two/m'])
+  await ask(['schema'], ['one/m', 'two/m'], { response_format })
+  assert.equal(up.providers, ['one', 'one'])
+})
+
+for (const [name, models] of [
+  ['passed through', ['one/m', 'two/m']],
+  ['translated', ['claude/c', 'two/m']],
+] as const) {
+  const events = (provider: string, text: string) => (provider === 'claude' ? messageEvents(text) : chatEvents(text))
+
+  test(`a stream that is ${name} is held back until it fits the schema`, async () => {
+    const { ask, told } = await open(({ provider }) =>
+      sse(events(provider, provider === 'two' ? good : 'no JSON at all')),
+    )
+    const response = await ask(['schema'], [...models], { response_format, stream: true })
+    const text = await response.text()
+    assert.not.match(text, 'JSON')
+    assert.match(text, /Ulm/)
+    assert.match(text, /data: \[DONE\]\n\n$/)
+    const [record] = told.requests
+    assert.equal(
+      record?.attempts.map(({ outcome }) => outcome),
+      ['schema', 'answered'],
+    )
+    assert.ok(record?.attempts.every(({ usage }) => (usage?.outputTokens ?? 0) > 0))
+  })
+
+  test(`a stream that is ${name} and breaks off while it is held back goes to the next model`, async () => {
+    const { ask, told } = await open(({ provider }) => {
+      if (provider === 'two') return sse(chatEvents(good))
+      return new Response(
+        bodyOf(
+          events(provider, good)
+            .slice(0, -3)
+            .map((event) => new TextEncoder().encode(event)),
+          'close',
+        ),
+        {
+          headers: { 'content-type': 'text/event-stream' },
+        },
+      )
+    })
+    const response = await ask(['schema'], [...models], { response_format, stream: true })
+    assert.match(await response.text(), /data: \[DONE\]\n\n$/)
+    assert.equal(
+      told.requests[0]?.attempts.map(({ outcome }) => outcome),
+      ['network', 'answered'],
+    )
+  })
+
+  test(`a stream that is ${name} and breaks off for all models is an error, not an end`, async () => {
+    const { ask, told } = await open(
+      ({ provider }) =>
+        new Response(
+          bodyOf(
+            events(provider, good)
+              .slice(0, -3)
+              .map((event) => new TextEncoder().encode(event)),
+            'error',
+          ),
+          {
+            headers: { 'content-type': 'text/event-stream' },
+          },
+        ),
+    )
+    const response = await ask(['schema'], [...models], { response_format, stream: true })
+    assert.is(response.status, 502)
+    assert.not.match(await response.text(), 'Ulm')
+    assert.is(told.requests[0]?.end, 'failed')
+  })
+
+  test(`an abort ends the call of a stream that is ${name} and held back`, async () => {
+    const leave = new AbortController()
+    const { ask, up, told } = await open(({ provider }) => {
+      setTimeout(() => leave.abort(), 5)
+      return new Response(
+        bodyOf(
+          events(provider, good)
+            .slice(0, 4)
+            .map((event) => new TextEncoder().encode(event)),
+          'hang',
+        ),
+        {
+          headers: { 'content-type': 'text/event-stream' },
+        },
+      )
+    })
+    const response = await ask(
+      ['schema'],
+      [...models],
+      { response_format, stream: true },
+      { signal: leave.signal },
+    ).catch(() => undefined)
+    assert.ok(response === undefined || response.status === 499)
+    assert.equal([up.calls.length, up.open], [1, 0])
+    assert.is(told.requests[0]?.end, 'aborted')
+  })
+}
+
+test('a stream whose end by the filter comes with its first words goes on, and one that has begun does not', async () => {
+  const end = chatChunk({}, 'content_filter')
+  const { ask, told } = await open(({ provider }, nth) => {
+    if (provider === 'two') return sse(chatEvents())
+    return sse(nth === 1 ? [end, 'data: [DONE]\n\n'] : [chatChunk({ content: 'Half' }), end, 'data: [DONE]\n\n'])
+  })
+  assert.match(await (await ask(['content'], ['one/m', 'two/m'], { stream: true })).text(), 'Hello')
+  assert.equal(
+    told.requests[0]?.attempts.map(({ outcome }) => outcome),
+    ['filtered', 'answered'],
+  )
+  const begun = await (await ask(['content'], ['one/m', 'two/m'], { stream: true })).text()
+  assert.match(begun, 'Half')
+  assert.match(begun, 'content_filter')
+})
+
+test('a stored combo goes on after the same answers', async () => {
+  const combos = { fast: { models: ['one/m', 'two/m'], on: ['content' as const] } }
+  const { chat, up, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatAnswer()), {
+    combos,
+  })
+  assert.is((await chat({ model: 'fast', messages })).headers.get('x-signalbox-target'), 'two/m')
+  assert.equal(up.providers, ['one', 'two'])
+  const [combo] = (await api.combos.list()).combos
+  assert.equal(combo?.on, ['content'])
+})
+
+test('nothing is held against a model whose answers were not wanted', async () => {
+  const { ask, api } = await open(({ provider }) => json(provider === 'one' ? filteredChat : chatAnswer()))
+  for (let nth = 0; nth < 8; nth++) await (await ask(['content'], ['one/m', 'two/m'])).text()
+  const { targets } = await api.explain({ model: 'one/m' })
+  assert.is(targets[0]?.use, 'first')
+})
+
+const schemas: Array<[what: string, schema: object, value: unknown, isMatch: boolean]> = [
+  ['a type', { type: 'integer' }, 5, true],
+  ['another type', { type: 'integer' }, 5.5, false],
+  ['a missing member', schema, {}, false],
+  ['a reference', { $defs: { a: { type: 'string' } }, type: 'array', items: { $ref: '#/$defs/a' } }, ['x', 5], false],
+  ['draft 7', { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] }, [5], false],
+  ['a member that is called as a keyword', { properties: { pattern: { type: 'string' } } }, { pattern: 5 }, false],
+  ['a pattern, which is not checked', { type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(50)}!`, true],
+  [
+    'members by patterns, which are open',
+    { patternProperties: { '^a': {} }, additionalProperties: false },
+    { b: 1 },
+    true,
+  ],
+  ['no schema', { $ref: '#/nowhere' }, 5, true],
+]
+for (const [what, given, value, isMatch] of schemas)
+  test(`a value is checked by its schema: ${what}`, () => assert.is(matchesSchema(value, { ...given }), isMatch))
+
+test('a schema that would take years is given up soon', () => {
+  const $defs: Record<string, object> = { d0: { type: 'string' } }
+  for (let nth = 1; nth < 60; nth++)
+    $defs[`d${nth}`] = { allOf: [{ $ref: `#/$defs/d${nth - 1}` }, { $ref: `#/$defs/d${nth - 1}` }] }
+  assert.is(matchesSchema('x', { $defs, $ref: '#/$defs/d59' }), true)
+})
