@@ -34,17 +34,20 @@ export function parseFormCall(
 }
 
 /**
- * Parses JSON whose member `audio` is sound in base64, which the call has as a file beside, so that it is decoded once. What is no base64 is left
- * for the form of the client to refuse. Throws as `parseModelCall` does.
+ * Parses JSON whose member `audio` is sound in base64, which the call has as a file in place of that, so that it is decoded and held once. What is
+ * no base64 is left for the form of the client to refuse. Throws as `parseModelCall` does.
  */
 export function parseSoundCall(bytes: Uint8Array, endpoint: Endpoint, beside: AskedBeside): ModelCall {
   const call = parseModelCall(bytes, endpoint, beside)
-  const { audio } = call.body
+  const { audio, ...others } = call.body
   try {
     if (typeof audio !== 'string' || audio === '') return call
     const sound = fromBase64(audio)
     return {
       ...call,
+      body: others,
+      text: JSON.stringify(others),
+      modelSpans: [],
       form: [{ name: 'audio', type: '', bytes: sound, fileName: undefined, seconds: () => secondsOf(sound) }],
     }
   } catch {

@@ -255,8 +255,8 @@ export interface Endpoint {
   reads: 'json' | 'form' | 'sound'
   /** The limit for the size of its body; default `maxBodyBytes`. */
   bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'
-  /** The length of the base64 in its body that files stand in. Present: the limit is that of the files, and their base64 may be a third longer. */
-  base64In?(body: JsonObject): number
+  /** The size in bytes of the files that its body has in base64. Present: the limit is that of the files, and the body may be a third larger. */
+  sizeInBase64?(body: JsonObject, files: readonly FormFile[]): number
   /** When its answer is a stream: if the body's `stream` is true, always, or never. */
   streams: 'asked' | 'always' | 'never'
   /** The member of its body that asks for a stream, and its value then; default: `stream`, which is `true`. */

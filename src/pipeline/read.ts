@@ -16,12 +16,12 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const { client } = log
   client.checkTimeout()
   checkMediaType(exchange, endpoint)
-  const { bodyLimit = 'maxBodyBytes', base64In } = endpoint
+  const { bodyLimit = 'maxBodyBytes', sizeInBase64 } = endpoint
   const most = context.limits[bodyLimit]
-  const maxBytes = base64In ? Math.ceil(most / 3) * 4 + BESIDE_FILES : most
+  const maxBytes = sizeInBase64 ? Math.ceil(most / 3) * 4 + BESIDE_FILES : most
   const tooLarge = (headers: Readonly<Record<string, string>> = {}) =>
     gatewayError('PAYLOAD_TOO_LARGE', {
-      message: `${base64In ? 'The files of the request are' : 'The request body is'} larger than ${most} bytes. The option limits.${bodyLimit} of the gateway raises that.`,
+      message: `${sizeInBase64 ? 'The files of the request are' : 'The request body is'} larger than ${most} bytes. The option limits.${bodyLimit} of the gateway raises that.`,
       headers,
     })
   const bytes = await timedBody(exchange, { maxBytes, time: context.bodyTime, scope: client.scope }).catch((thrown) => {
@@ -32,7 +32,8 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     beside: askedBeside(endpoint, pathModel, (name) => exchange.header(name)),
     contentType: exchange.header('content-type'),
   })
-  if (base64In && Math.floor((base64In(read.body) * 3) / 4) > most + 2) throw tooLarge()
+  const files = read.form?.filter((part) => 'bytes' in part)
+  if (sizeInBase64 && sizeInBase64(read.body, files ?? []) > most + 2) throw tooLarge() // base64 is padded
   log.asked(read)
   context.retryBudget.earn()
   context.hedgeBudget.earn()

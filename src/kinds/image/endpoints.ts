@@ -71,10 +71,11 @@ export const imageEndpoints: readonly KindEndpoint[] = [
     loadForms,
     bound,
     bodyLimit: 'maxImageBytes',
-    base64In: ({ files, mask }) => [files, mask].flat().reduce<number>((size, file) => size + dataIn(file), 0),
+    sizeInBase64: ({ files, mask }) => [files, mask].flat().reduce<number>((size, file) => size + dataIn(file), 0),
     summary: 'Make or change images',
     page: 'image-generation',
   }),
 ]
 
-const dataIn = (file: unknown): number => (isObject(file) && typeof file.data === 'string' ? file.data.length : 0)
+const dataIn = (file: unknown): number =>
+  isObject(file) && typeof file.data === 'string' ? file.data.length * 0.75 : 0

@@ -61,7 +61,7 @@ export const transcriptionEndpoints: readonly KindEndpoint[] = [
     loadForms,
     bodyLimit: 'maxAudioBytes',
     reads: 'sound',
-    base64In: ({ audio }) => (typeof audio === 'string' ? audio.length : 0),
+    sizeInBase64: (_, [file]) => file?.bytes.length ?? 0,
     bound,
     summary,
     page: 'transcription',

@@ -68,7 +68,7 @@ function fileOf(
   audio: string,
   { mediaType, files: [file], warnings }: { mediaType: string; files: readonly FormFile[]; warnings: Warnings },
 ): Hearing['file'] {
-  if (audio === '') return warnings.refuse('file', 'is required: sound in base64.')
+  if (audio === '' && !file) return warnings.refuse('file', 'is required: sound in base64.')
   const fileName = `audio.${/^(?:audio|video)\/./.test(mediaType) ? extensionOf(mediaType) : 'mp3'}`
   try {
     return { bytes: file?.bytes ?? fromBase64(audio), type: soundType(mediaType, fileName), fileName }
