@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core'
 import { skip, suite } from '../support/suite.ts'
 import { chromiumPath, launchChromium } from './browser/chromium.ts'
 import { attackersWriteText } from './browser/dashboard/attacks.ts'
+import { attentionIsDrawn } from './browser/dashboard/attention.ts'
 import { twoPeopleChange } from './browser/dashboard/conflicts.ts'
 import { figuresAreShown } from './browser/dashboard/figures.ts'
 import { keysAreFound } from './browser/dashboard/keys.ts'
@@ -23,6 +24,7 @@ test.after(({ browser }) => browser?.close())
 
 operatorWorks(test)
 figuresAreShown(test)
+attentionIsDrawn(test)
 modelsAreAsked(test)
 keysAreFound(test)
 twoPeopleChange(test)

@@ -15,13 +15,15 @@ export interface LimitRow {
 export const amountOf = (unit: LimitUnit, amount: number): string =>
   unit === 'usd' ? money(amount) : exactNumber(amount)
 
+/** What an amount is of, and in which time: "tokens a day". */
+export const limitWords = (unit: LimitUnit, window: LimitWindow | null): string =>
+  [unit === 'usd' ? '' : texts.units[unit], window && texts.windows[window]].filter(Boolean).join(' ')
+
 /** Each limit in words. */
 export function limitTexts(limits: UsageLimits | undefined): string[] {
   if (!limits) return []
-  const windowed = rowsOf(limits).map(({ unit, amount, window }) =>
-    unit === 'usd'
-      ? `${money(Number(amount))} ${texts.windows[window]}`
-      : texts.limit(exactNumber(Number(amount)), texts.units[unit], texts.windows[window]),
+  const windowed = rowsOf(limits).map(
+    ({ unit, amount, window }) => `${amountOf(unit, Number(amount))} ${limitWords(unit, window)}`,
   )
   return limits.parallel === undefined ? windowed : [...windowed, texts.atOnce(exactNumber(limits.parallel))]
 }

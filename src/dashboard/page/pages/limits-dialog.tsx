@@ -1,6 +1,6 @@
 import type { LimitState } from '../../../types/limits.ts'
 import { useChange, useLoaded } from '../data.ts'
-import { amountOf } from '../limits.ts'
+import { amountOf, limitWords } from '../limits.ts'
 import { api } from '../session.ts'
 import * as texts from '../texts/keys.ts'
 import { Await, Button, Dialog, Problem, Time } from '../ui/basics.tsx'
@@ -62,7 +62,7 @@ const columns: Column<LimitState>[] = [
     name: texts.usedColumnLimit,
     cell: ({ scope, unit, window, limit, remaining }) => (
       <>
-        {amountOf(unit, limit)} {unit === 'usd' ? '' : texts.units[unit]} {window && texts.windows[window]}
+        {amountOf(unit, limit)} {limitWords(unit, window)}
         <br />
         <span class="hint">{texts.usedScopes[scope]}</span>
         <br />

@@ -1,6 +1,7 @@
 import type { ComponentChild } from 'preact'
 import { useLoaded, useSignal } from '../data.ts'
-import { clockTime, duration, exactNumber, hourOf, money, percent, shortNumber } from '../format.ts'
+import { clockTime, duration, exactNumber, hourOf, money, percent, shortNumber, shown } from '../format.ts'
+import { amountOf, limitWords } from '../limits.ts'
 import { linkTo } from '../route.ts'
 import { api } from '../session.ts'
 import * as frame from '../texts/frame.ts'
@@ -120,11 +121,12 @@ const List = ({ title, empty, children }: { title: string; empty?: string; child
   </Section>
 )
 
-function Attention({ usage, damaged, requireApiKey, mirrorError }: Loaded) {
+function Attention({ usage, damaged, nearLimits = [], requireApiKey, mirrorError }: Loaded) {
   const { unpriced, refused } = usage?.totals ?? { unpriced: 0, refused: 0 }
   const items = [
     ...(requireApiKey ? [] : [{ text: texts.open, link: linkTo('settings') }]),
     ...(refused > 0 ? [{ text: texts.refused(refused), link: linkTo('requests', '', { end: 'refused' }) }] : []),
+    ...nearLimits.map((limit) => ({ text: nearText(limit), link: holderLink(limit) })),
     ...(unpriced > 0 ? [{ text: texts.unpriced(unpriced), link: linkTo('models') }] : []),
     ...(damaged > 0 ? [{ text: texts.damaged(damaged), link: linkTo('settings') }] : []),
     ...(mirrorError === undefined ? [] : [{ text: texts.mirror(mirrorError), link: linkTo('cloud') }]),
@@ -138,6 +140,19 @@ function Attention({ usage, damaged, requireApiKey, mirrorError }: Loaded) {
       ))}
     </List>
   )
+}
+
+type NearLimit = NonNullable<Loaded['nearLimits']>[number]
+
+function nearText({ name, unit, window, limit, remaining }: NearLimit): string {
+  const holder = name === undefined ? texts.gateway : `"${shown(name)}"`
+  const [used, most] = [amountOf(unit, Math.max(0, limit - remaining)), amountOf(unit, limit)]
+  return texts.near(holder, used, `${most} ${limitWords(unit, window)}`)
+}
+
+function holderLink({ scope, id = '' }: NearLimit): string {
+  if (scope === 'gateway') return linkTo('settings')
+  return linkTo('keys', '', scope === 'key' ? { q: id } : { group: id })
 }
 
 function Ill({ health: ill }: Loaded) {

@@ -1,5 +1,5 @@
 import { useAction, useChange, useLoaded, useSignal } from '../data.ts'
-import { amountOf, limitTexts } from '../limits.ts'
+import { amountOf, limitTexts, limitWords } from '../limits.ts'
 import { api, changing } from '../session.ts'
 import { common } from '../texts/frame.ts'
 import * as words from '../texts/keys.ts'
@@ -46,8 +46,7 @@ export default function SettingsView() {
             <ul>
               {limits.map(({ unit, window, used, limit }) => (
                 <li key={`${unit} ${window}`}>
-                  {amountOf(unit, used)} / {amountOf(unit, limit)} {unit === 'usd' ? '' : words.units[unit]}{' '}
-                  {window && words.windows[window]}
+                  {amountOf(unit, used)} / {amountOf(unit, limit)} {limitWords(unit, window)}
                 </li>
               ))}
             </ul>

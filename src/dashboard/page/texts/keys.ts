@@ -30,7 +30,6 @@ export const details = 'Limits'
 export const ofGroup = 'its keys'
 export const everything = 'everything'
 export const unlimited = 'no limit'
-export const limit = (amount: string, unit: string, window: string) => `${amount} ${unit} ${window}`
 export const atOnce = (count: string) => `${count} at once`
 export const units = {
   usd: 'US dollars',

@@ -26,5 +26,7 @@ export const unpriced = (count: number) =>
   `${count.toLocaleString()} calls in 24 hours went to models whose price is not known.`
 export const damaged = (count: number) => `${count.toLocaleString()} records of the storage are damaged.`
 export const open = 'No key is required of clients.'
+export const gateway = 'The gateway'
+export const near = (holder: string, used: string, limit: string) => `${holder} has used ${used} of ${limit}.`
 export const mirror = (why: string) => `The mirror at the cloud is behind: ${why}`
 export const latest = 'The latest requests that failed'

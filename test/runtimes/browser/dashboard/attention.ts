@@ -1,0 +1,65 @@
+import type { Browser } from 'playwright-core'
+import { memoryStorage } from '../../../../adapters/storage/memory.ts'
+import { damaged } from '../../../storage/support/damaged-store.ts'
+import { assert, type Suite } from '../../../support/suite.ts'
+import { serveDashboard } from './site.ts'
+import { settled, visit } from './visit.ts'
+
+/** What the overview tells an operator to look at. */
+export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
+  test('the overview names used budgets, unpriced models, damaged records and a mirror behind, from one call', async ({
+    browser,
+  }) => {
+    const storage = memoryStorage()
+    const before = await serveDashboard({ storage })
+    await before.gateway.api.combos.create({ name: 'hurt', models: ['openai/gpt-5-mini'] })
+    await before.close()
+    await damaged(storage, 'combos/', () => 'damaged')
+    const served = await serveDashboard({ storage })
+    const { api } = served.gateway
+    await api.connections.create({ provider: 'openai', name: 'real', apiKey: 'sk-0123456789abcdef' })
+    const group = await api.groups.create({ name: 'team', limits: { requests: { total: 5 } } })
+    const { key } = await api.keys.create({ name: 'ci', group: group.id, limits: { requests: { month: 4 } } })
+    for (let nth = 0; nth < 4; nth++) await (await served.ask({ model: 'openai/of-no-price' }, { key })).text()
+    const { usage, nearLimits } = await api.overview()
+    assert.is(usage?.totals.unpriced, 4)
+    assert.is(nearLimits?.length, 2)
+
+    const { page, faults, close } = await visit(browser as Browser, served.url, { path: '/nowhere' }) // launched before
+    const calls: string[] = []
+    await page.route('**/api/**', async (route) => {
+      const { pathname } = new URL(route.request().url())
+      if (pathname !== '/api/live') calls.push(pathname)
+      if (pathname !== '/api/overview') return route.continue()
+      const response = await route.fetch()
+      const whole: object = await response.json()
+      return route.fulfill({ response, json: { ...whole, mirrorError: 'it <b>cannot</b> be reached' } })
+    })
+    faults.length = 0
+    await page.goto(`${served.url}/admin/#token=a-token-of-the-operator-0123456789`)
+    await settled(page)
+    const items = page.getByRole('region', { name: 'What needs attention' }).getByRole('link')
+    await items.first().waitFor()
+    const found = await items.evaluateAll((all) => all.map((one) => [one.textContent, one.getAttribute('href')]))
+    for (const [text, link] of [
+      ['"ci" has used 4 of 4 requests a month.', /#\/keys\?q=/],
+      ['"team" has used 4 of 5 requests in all.', /#\/keys\?group=/],
+      ['4 calls in 24 hours went to models whose price is not known.', /#\/models/],
+      ['1 records of the storage are damaged.', /#\/settings/],
+      ['The mirror at the cloud is behind: it <b>cannot</b> be reached', /#\/cloud/],
+    ] as const) {
+      const [, href = ''] = found.find(([said]) => said === text) ?? []
+      assert.match(href ?? '', link, `${text} in ${JSON.stringify(found)}`)
+    }
+    assert.equal(
+      calls.filter((path) => path !== '/api/info'),
+      ['/api/overview'],
+    )
+    await page.getByRole('link', { name: /"ci" has used/ }).click()
+    await page.getByRole('row', { name: /^ci / }).waitFor()
+    assert.is(await page.locator('table').first().locator('tbody tr').count(), 1)
+    assert.equal(faults, [])
+    await close()
+    await served.close()
+  })
+}
