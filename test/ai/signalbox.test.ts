@@ -137,6 +137,34 @@ for (const [way, open] of Object.entries(ways))
       await ai.generateImage({ model: signalbox.imageModel(['two/i']), prompt: 'a walk', maxRetries: 0 })
     })
 
+    test('a list goes on after answers that are filtered or do not fit the schema, whole and streamed', async () => {
+      const cut = { index: 0, message: { role: 'assistant', content: 'I' }, finish_reason: 'content_filter' }
+      const up = fakeUpstream(({ provider, body }) => {
+        const text = provider === 'two' ? '{"city":"Ulm"}' : 'It is Ulm.'
+        return JSON.parse(body).stream ? sse(chatEvents(text)) : json(chatAnswer(text))
+      })
+      const { signalbox } = await opened(up)
+      const properties = { city: { type: 'string' } } as const
+      const schema = ai.jsonSchema<{ city: string }>({ type: 'object', properties, required: ['city'] })
+      const model = signalbox(['one/m', 'two/m'], { on: ['content', 'schema'] })
+      const asked = { model, prompt: 'Hi', maxRetries: 0, output: ai.Output.object({ schema }) }
+      assert.equal((await ai.generateText(asked)).output, { city: 'Ulm' })
+      assert.equal(await ai.streamText(asked).output, { city: 'Ulm' })
+      assert.equal(up.providers, ['one', 'two', 'one', 'two'])
+
+      const filtering = fakeUpstream(({ provider }) =>
+        json(provider === 'one' ? { ...chatAnswer(), choices: [cut] } : chatAnswer()),
+      )
+      const other = await opened(filtering)
+      const careful = other.signalbox(['one/m', 'two/m'], { on: ['content'] })
+      const { finishReason, providerMetadata } = await ai.generateText({ model: careful, prompt: 'Hi', maxRetries: 0 })
+      assert.is(finishReason, 'stop')
+      assert.equal(
+        Object(providerMetadata?.signalbox).attempts.map(({ outcome }: { outcome: string }) => outcome),
+        ['filtered', 'answered'],
+      )
+    })
+
     test('options hold for a name, and one call may bring another list', async () => {
       const up = fakeUpstream(({ provider }) => (provider === 'one' ? json({}, 500) : json(chatAnswer())))
       const { signalbox } = await opened(up)

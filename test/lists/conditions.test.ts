@@ -242,6 +242,30 @@ for (const [name, models] of [
   })
 }
 
+test('the client of a stream that is held back hears that the gateway is there', async () => {
+  let goOn = () => {}
+  const more = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  async function* slowly() {
+    yield* chatEvents(good).slice(0, 2)
+    await more
+    yield* chatEvents(good).slice(2)
+  }
+  const { ask, clock, up } = await open(() => sse(slowly()))
+  const asking = ask(['schema'], ['one/m'], { response_format, stream: true })
+  while (up.calls.length === 0) await clock.advance(0)
+  await clock.advance(15_000)
+  const reader = (await asking).body?.getReader()
+  const decode = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
+  assert.match(decode((await reader?.read())?.value), /^: /)
+  goOn()
+  let text = ''
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) text += decode(part.value)
+  assert.match(text, /Ulm/)
+  assert.match(text, /data: \[DONE\]\n\n$/)
+})
+
 test('a stream whose end by the filter comes with its first words goes on, and one that has begun does not', async () => {
   const end = chatChunk({}, 'content_filter')
   const { ask, told } = await open(({ provider }, nth) => {
