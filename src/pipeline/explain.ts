@@ -12,7 +12,7 @@ import type { ExplainedTarget, Explanation, LeftOut } from '../routing/explanati
 import type { RequestFacts } from '../routing/facts.ts'
 import { unmet } from '../routing/facts.ts'
 import type { Group, GroupChoice, GroupEntry, Route } from '../routing/group.ts'
-import { viaOf } from '../routing/group.ts'
+import { paramsText, viaOf } from '../routing/group.ts'
 import type { CooldownState } from '../routing/health.ts'
 import { reasonOf } from '../routing/strategies.ts'
 import type { PresentedKey } from '../store/keyring.ts'
@@ -158,8 +158,8 @@ async function explainTargets(
 
   for (const [at, route] of routes.entries()) {
     const cooldown = cooldowns[at]
-    const { connection, model, params } = route.target
-    const place = JSON.stringify([connection.id, model, params])
+    const { connection, model } = route.target
+    const place = JSON.stringify([connection.id, model, paramsText(route.target)])
     if (seen.has(place)) {
       targets.push(explained(route, 'skipped', 'it stands in this list already'))
       continue

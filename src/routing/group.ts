@@ -5,6 +5,10 @@ import type { AnswerCondition, Condition, EntryParams, Kind, RequestRules, Strat
 /** A target with the connection as it is stored. */
 export type RouteTarget = ProviderTarget<ConnectionRecord>
 
+/** Equal for targets whose parameters are equal, whatever their order; none and an empty set are equal as well. */
+export const paramsText = ({ params }: Pick<RouteTarget, 'params'>): string =>
+  params ? JSON.stringify(Object.entries(params).sort()) : '[]'
+
 /** The strategy where none is set: the order of the list. */
 export const DEFAULT_STRATEGY: Strategy = 'fallback'
 

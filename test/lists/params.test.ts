@@ -253,6 +253,38 @@ test('the same model is asked again where an entry has other parameters', async 
   )
 })
 
+test('entries with equal parameters are one target, whatever set them, in requests and in explanations', async () => {
+  const halved = { models: [{ model: 'one/m', params: { topP: 0.5 } }] }
+  const up = fakeUpstream(() => new Response('{}', { status: 500 }))
+  const world = await openWorld({
+    fetch: up,
+    catalog,
+    connections: ['one'],
+    combos: {
+      inner: halved,
+      twin: halved,
+      repeated: { models: [...halved.models, ...halved.models] },
+      empty: { models: ['one/m', { model: 'one/m', params: {} }] },
+      nested: {
+        models: [
+          { model: 'inner', params: { temperature: 0.1 } },
+          { model: 'twin', params: { temperature: 0.1 } },
+          { model: 'one/m', params: { temperature: 0.1, topP: 0.5 } },
+        ],
+      },
+    },
+  })
+  for (const model of ['repeated', 'empty', 'nested']) {
+    const before = up.calls.length
+    await (await world.chat({ model })).text()
+    assert.is(up.calls.length - before, 1, model)
+    await world.clock.advance(3_600_000)
+    const { targets } = await world.api.explain({ model })
+    const [first, ...others] = targets.map(({ use }) => use)
+    assert.equal([first, ...new Set(others)], ['first', 'skipped'], model)
+  }
+})
+
 test('limits see the limit of an answer that an entry sets, and lower it where less is left', async () => {
   const { gateway, up, chat } = await openGate({ limits: { tokens: { total: 2_000 } } })
   const combo = (name: string, maxTokens: number) =>

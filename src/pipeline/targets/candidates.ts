@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../errors.ts'
 import { contextWindowOf } from '../../providers/catalog-model.ts'
-import type { Route, RouteTarget } from '../../routing/group.ts'
+import { paramsText, type Route, type RouteTarget } from '../../routing/group.ts'
 import type { Failed, Target } from '../outcome.ts'
 import type { ModelRequest } from '../request.ts'
 
@@ -110,4 +110,4 @@ export const isAmong = (targets: readonly RouteTarget[], target: RouteTarget): b
 
 /** With other parameters it is another target: the same model may answer then. */
 const isSame = (one: RouteTarget, other: RouteTarget) =>
-  one.model === other.model && one.connection.id === other.connection.id && one.params === other.params
+  one.model === other.model && one.connection.id === other.connection.id && paramsText(one) === paramsText(other)
