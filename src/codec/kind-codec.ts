@@ -1,7 +1,7 @@
 import { createWarnings } from '../formats/canonical/warnings.ts'
 import { sharedFormatOf, upstreamFormatOf } from '../formats/formats.ts'
 import { hasForms } from '../kinds/endpoint.ts'
-import type { Carried, CarriedPart } from '../kinds/forms.ts'
+import type { Carried, CarriedPart, KindCall } from '../kinds/forms.ts'
 import { encodeUtf8 } from '../lib/bytes.ts'
 import { newId } from '../lib/new-id.ts'
 import { once } from '../lib/promises.ts'
@@ -26,20 +26,20 @@ export async function kindCodec(request: AskedRequest, target: RouteTarget): Pro
   const { endpoint } = call
   if (!hasForms(endpoint)) throw new TypeError(`The endpoint ${endpoint.path} has no forms.`)
   const forms = await endpoint.loadForms()
-  const carried = forms.carry(
-    {
-      client: endpoint.client,
-      body: call.body,
-      text: bodyFor(target.model, call),
-      form: call.form,
-      warningsFor: (names = {}) => createWarnings({ isStrict: isStrict(request), names }),
-      header: (name) => request.exchange.header(name),
-      now: () => Math.floor(context.clock.now() / 1_000),
-      newId,
-      describe: request.describe?.(target),
-    },
-    target,
-  )
+  const asked: KindCall = {
+    client: endpoint.client,
+    body: call.body,
+    text: bodyFor(target.model, call),
+    form: call.form,
+    warningsFor: (names = {}) => createWarnings({ isStrict: isStrict(request), names }),
+    header: (name) => request.exchange.header(name),
+    now: () => Math.floor(context.clock.now() / 1_000),
+    newId,
+    describe: request.describe?.(target),
+  }
+  const addresses = context.fetchesMedia ? forms.addresses(asked, target) : []
+  if (addresses.length > 0) asked.fetched = await (await import('./pictures.ts')).fetchPictures(addresses, request)
+  const carried = forms.carry(asked, target)
   const { isPassThrough, losses, write, stream, replyType } = carried
   const address = addressOf(carried, target, context.catalog)
   const own = sharedFormatOf(format.name)

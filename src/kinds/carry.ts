@@ -1,5 +1,5 @@
 import { gatewayError } from '../errors.ts'
-import { createResponseWarnings } from '../formats/canonical/warnings.ts'
+import { createResponseWarnings, type Warnings } from '../formats/canonical/warnings.ts'
 import { embeddedError } from '../formats/errors/embedded.ts'
 import { type AnswerReader, newStreamProgress, saidIn, wholeAnswers } from '../formats/format.ts'
 import { concatBytes, encodeUtf8 } from '../lib/bytes.ts'
@@ -12,8 +12,10 @@ import type {
   Carried,
   CarriedPart,
   CarriedStream,
+  ClientForm,
   ClientStream,
   FormsOfKind,
+  KindCall,
   KindForms,
   PassedForm,
   Used,
@@ -37,18 +39,16 @@ export function kindForms<Asked, Given extends Used, Piece = never>(
   return {
     clients: Object.keys(clients),
     vendors: [...vendors, otherwise].map(({ name }) => name),
+    addresses(call, target) {
+      if (!forms.addresses || !vendorOf(target).readsNoAddresses) return []
+      return forms.addresses(askedOf(call, call.warningsFor(clientOf(call).fieldNames)))
+    },
     carry(call, target) {
-      const client = clients[call.client]
-      if (!client) throw new TypeError(`There is no form "${call.client}" of clients.`)
+      const client = clientOf(call)
       const vendor = vendorOf(target)
       const warnings = call.warningsFor(client.fieldNames)
-      const asked = client.read(call.body, {
-        warnings,
-        header: call.header,
-        files: (call.form ?? []).filter((part) => 'bytes' in part),
-        now: call.now(),
-      })
-      const context = { target, warnings, body: call.body, form: call.form }
+      const asked = askedOf(call, warnings)
+      const context = { target, warnings, body: call.body, form: call.form, fetched: call.fetched }
       const divided = partsOf(asked, vendor.most?.(target))
       const isDivided = divided.length > 1
       const passed = passedFor(vendor, { client: call.client, asked, target, isDivided })
@@ -111,6 +111,21 @@ export function kindForms<Asked, Given extends Used, Piece = never>(
         },
       }
     },
+  }
+
+  function clientOf(call: KindCall): ClientForm<Asked, Given, Piece> {
+    const client = clients[call.client]
+    if (!client) throw new TypeError(`There is no form "${call.client}" of clients.`)
+    return client
+  }
+
+  function askedOf(call: KindCall, warnings: Warnings): Asked {
+    return clientOf(call).read(call.body, {
+      warnings,
+      header: call.header,
+      files: (call.form ?? []).filter((part) => 'bytes' in part),
+      now: call.now(),
+    })
   }
 
   function vendorOf(target: ProviderTarget): VendorForm<Asked, Given, Piece> {

@@ -97,6 +97,8 @@ export interface VendorForm<Asked, Given extends Used, Piece = never> {
   base?(baseUrl: string): string
   /** The header that carries the credential, in lower case; default: that of the provider, else of its format. */
   readonly keyHeader?: string
+  /** Must the pictures of a request be there as bytes? Those that are named by an address are fetched then. */
+  readonly readsNoAddresses?: true
   /** How many entries it takes at once; default: any number. What has more is divided. */
   most?(target: ProviderTarget): number
   /** The clients whose requests are passed through. */
@@ -179,10 +181,15 @@ export interface VendorContext {
   target: ProviderTarget
   /** The client's own. */
   body: JsonObject
+  /** What was fetched of `addresses`, by these. */
+  fetched?: FetchedPictures | undefined
   /** The parts of the client's form; `undefined`, where its body was JSON. */
   form: readonly FormPart[] | undefined
   warnings: Warnings
 }
+
+/** Pictures by their addresses. */
+export type FetchedPictures = ReadonlyMap<string, { bytes: Uint8Array; type: string }>
 
 /** A request for a vendor, without its address and credential. */
 export interface VendorRequest {
@@ -229,6 +236,8 @@ export interface FormsOfKind<Asked, Given extends Used, Piece = never> {
   readonly countsTokens?: true
   /** Completes an answer, such as by what it names by address. */
   complete?(given: Given, asked: Asked, tools: AfterAnswer): Promise<Given>
+  /** The addresses in a request of pictures that some vendors must have as bytes. */
+  addresses?(asked: Asked): readonly string[]
   /** What a request has used whose vendor reports nothing, where that is known; its units also where the vendor reports tokens alone. */
   usageOf?(asked: Asked): TokenUsage | undefined
   /** Adds to the usage of an answer what its price depends on; `given`: the answer, unless it is a stream. */
@@ -246,6 +255,8 @@ export interface KindCall {
   text: string
   /** The parts of a form. */
   form: readonly FormPart[] | undefined
+  /** What was fetched of the addresses that the target does not read. */
+  fetched?: FetchedPictures
   warningsFor(names: FieldNames | undefined): Warnings
   header(name: string): string | undefined
   /** Epoch seconds. */
@@ -306,6 +317,8 @@ export interface CarriedStream {
 export interface KindForms {
   /** Throws `INVALID_REQUEST` when the request is malformed or the target cannot carry it. */
   carry(call: KindCall, target: ProviderTarget): Carried
+  /** The addresses of pictures that the target must have as bytes. Throws as `carry` does when the request is malformed. */
+  addresses(call: KindCall, target: ProviderTarget): readonly string[]
   /** The names of the clients' forms. */
   readonly clients: readonly string[]
   /** The names of the vendors' forms. */

@@ -165,16 +165,15 @@ export const costOfUnits = (
 function ofUnit(unit: PricedUnit, price: Price, imageNames: readonly string[] = []): number | undefined {
   const { images = {}, minute } = price
   if (unit === 'second') return price.second ?? (minute && minute / 60)
-  if (unit !== 'image') return price[unit]
-  const name = imageNames.find((one) => Object.hasOwn(images, one))
-  return name === undefined ? (price.image ?? dearestOf(images, () => true)) : images[name]
+  const name = unit === 'image' && imageNames.find((one) => Object.hasOwn(images, one))
+  return name ? images[name] : (price[unit] ?? (unit === 'image' ? dearestOf(images) : undefined))
 }
 
 /** The dearest of the images that `canBe` made; `undefined` where there is none. */
-export function dearestOf(images: NonNullable<Price['images']>, canBe: (name: string) => boolean): number | undefined {
-  const prices = Object.keys(images).flatMap((name) => (canBe(name) ? (images[name] ?? []) : []))
-  return prices.length > 0 ? Math.max(...prices) : undefined
-}
+export const dearestOf = (images: NonNullable<Price['images']>, canBe = (_: string) => true): number | undefined =>
+  Object.keys(images)
+    .flatMap((name) => (canBe(name) ? (images[name] ?? []) : []))
+    .sort((one, other) => other - one)[0]
 
 /** The price of input that costs the most, by the million: some providers charge more for what they write to a cache. */
 export function dearestInput(price: Price, { keepsForAnHour }: { keepsForAnHour: boolean }): number | undefined {

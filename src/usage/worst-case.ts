@@ -56,7 +56,7 @@ export function worstCaseOf(
       outputTokens,
       units: bound.units?.(body, files),
       isEither: bound.isEither,
-      hasMedia: () => files.length > 0 || HAS_MEDIA.test(JSON.stringify(body)),
+      hasMedia: () => HAS_MEDIA.test(JSON.stringify(body)),
     }),
   }
 }
@@ -64,15 +64,14 @@ export function worstCaseOf(
 /** The price with that of the dearest image which the request can be answered with, by its `quality` and `size` in OpenAI's form. */
 function withDearestImage(price: Price | undefined, { quality, size }: JsonObject): Price | undefined {
   if (!price?.images) return price
-  const { images, ...others } = price
+  const { images, image = 0, ...others } = price
   /** A size may also be meant by its tier. */
   const fits = (part: string) => {
     const asked = /^\d/.test(part) ? size : quality
-    return typeof asked !== 'string' || asked === 'auto' || asked === part || /^(?:512|\dK)$/.test(part)
+    return typeof asked !== 'string' || asked === 'auto' || asked === part || /^512$|K$/.test(part)
   }
-  const dearest =
-    dearestOf(images, (name) => name.split(':').every(fits)) ?? price.image ?? dearestOf(images, () => true)
-  return { ...others, image: Math.max(price.image ?? 0, dearest ?? 0) }
+  const dearest = dearestOf(images, (name) => name.split(':').every(fits)) ?? price.image ?? dearestOf(images)
+  return dearest === undefined ? price : { ...others, image: Math.max(image, dearest) }
 }
 
 /** The most tokens that the model can answer with. */
@@ -87,7 +86,7 @@ interface Charged extends Pick<WorstCase, 'inputTokens' | 'outputTokens'> {
   hasMedia(): boolean
 }
 
-const HAS_MEDIA = /image|audio|video|media|file/i
+const HAS_MEDIA = /image|audio|media|file/i
 
 const isKnown = (cost: number | undefined): cost is number => cost !== undefined
 

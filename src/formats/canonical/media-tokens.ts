@@ -8,21 +8,19 @@ import { tokenCount } from './values.ts'
  */
 export function mediaTokens(input: unknown, output: unknown): Partial<TokenUsage> {
   const tokens: Partial<TokenUsage> = {}
-  if (!input && !output) return tokens
-  for (const [name, count] of [
-    ['inputImageTokens', tokensOf(input, 'image')],
-    ['inputAudioTokens', tokensOf(input, 'audio')],
-    ['outputImageTokens', tokensOf(output, 'image')],
-    ['outputAudioTokens', tokensOf(output, 'audio')],
-  ] as const)
-    if (count > 0) tokens[name] = count
+  for (const media of ['Image', 'Audio'] as const) {
+    const ofInput = tokensOf(input, media)
+    const ofOutput = tokensOf(output, media)
+    if (ofInput) tokens[`input${media}Tokens`] = ofInput
+    if (ofOutput) tokens[`output${media}Tokens`] = ofOutput
+  }
   return tokens
 }
 
-function tokensOf(details: unknown, modality: 'image' | 'audio'): number {
-  if (!Array.isArray(details)) return isObject(details) ? tokenCount(details[`${modality}_tokens`]) : 0
-  return details.reduce<number>(
-    (sum, one) => sum + (isObject(one) && one.modality === modality.toUpperCase() ? tokenCount(one.tokenCount) : 0),
-    0,
+function tokensOf(details: unknown, media: string): number {
+  if (!Array.isArray(details)) return isObject(details) ? tokenCount(details[`${media.toLowerCase()}_tokens`]) : 0
+  const counts = details.map((one) =>
+    isObject(one) && one.modality === media.toUpperCase() ? tokenCount(one.tokenCount) : 0,
   )
+  return counts.reduce((sum, count) => sum + count, 0)
 }

@@ -19,6 +19,8 @@ export const imageForms = kindForms({
   vendors: [bfl, fireworks, google, openai, openrouter, together, xai],
   otherwise: compatible,
   division: imageDivision,
+  addresses: ({ pictures, mask, markup }) =>
+    [...pictures, mask, markup].flatMap((picture) => (picture?.url === undefined ? [] : [picture.url])),
   complete: fillIn,
   priced: withPriceNames,
 })

@@ -78,9 +78,11 @@ const DATA_URL = /^data:(image\/[\w.+-]+)?;base64,([A-Za-z\d+/=_-]+)$/
 export const addressOf = (picture: Picture): string =>
   picture.url ?? ('bytes' in picture ? `data:${picture.type};base64,${toBase64(picture.bytes)}` : '')
 
-/** The bytes of a picture. Refuses an address, for vendors that read none. */
-export function bytesOf(picture: Picture, { warnings }: VendorContext): { bytes: Uint8Array; type: string } {
+/** The bytes of a picture, for vendors that read no addresses. Refuses one by its address where the gateway fetches none. */
+export function bytesOf(picture: Picture, { warnings, fetched }: VendorContext): { bytes: Uint8Array; type: string } {
   if ('bytes' in picture) return picture
+  const found = fetched?.get(picture.url)
+  if (found) return found
   return warnings.refuse(
     'image',
     'the target takes no addresses of pictures: send the picture itself, or as a data URL.',

@@ -15,6 +15,7 @@ export const google: ImageVendor = {
   name: 'google',
   isOf: ({ format }) => format === 'gemini',
   most: () => 1,
+  readsNoAddresses: true,
   request(asked, context) {
     const { model } = context.target
     const isOlder = model.startsWith('gemini-2.5')

@@ -34,6 +34,7 @@ const isForm = ({ tier, aspectRatio, isForm }: ImageRequest) => isForm && !tier 
 /** Every server that speaks OpenAI's form. */
 export const compatible: StreamingVendor = {
   name: 'compatible',
+  readsNoAddresses: true,
   passes: [
     { ...passed('generate', GENERATIONS), isOpen: ({ pictures }) => pictures.length === 0 },
     { ...passed('edit', EDITS), isOpen: ({ isForm }) => isForm },
