@@ -140,6 +140,7 @@ export class UsageSums {
 
 function timesOf(at: number, by: ReadonlySet<string>): Common {
   const times: Common = {}
+  if (!by.has('month') && !by.has('day') && !by.has('hour')) return times
   const time = new Date(at).toISOString()
   if (by.has('month')) times.month = time.slice(0, 7)
   if (by.has('day')) times.day = time.slice(0, 10)
