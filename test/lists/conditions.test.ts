@@ -1,8 +1,10 @@
 import { matchesSchema } from '../../src/lib/matches-schema.ts'
 import type { AnswerCondition } from '../../src/types.ts'
 import { askOf, endpointAt } from '../gate/support/asks.ts'
+import { metered } from '../gate/support/metered.ts'
+import { catalog as gateCatalog } from '../gate/support/world.ts'
 import { chatAnswer, chatChunk, chatEvents, messageAnswer, messageEvents } from '../pipeline/support/answers.ts'
-import { type Answering, bodyOf, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { type Answering, bodyOf, type Call, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { catalog, openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -241,6 +243,63 @@ for (const [name, models] of [
     assert.is(told.requests[0]?.end, 'aborted')
   })
 }
+
+const form = { type: 'json_schema', name: 'place', schema }
+/** How each format asks for JSON by a schema in a stream, and what ends its streams. */
+const streaming: Array<[path: string, body: object, end: RegExp]> = [
+  ['/v1/chat/completions', { stream: true, response_format }, /data: \[DONE\]\n\n$/],
+  ['/v1/responses', { stream: true, text: { format: form } }, /event: response\.completed\n/],
+  [
+    '/v1/messages',
+    { stream: true, output_config: { format: { type: 'json_schema', schema } } },
+    /event: message_stop\n/,
+  ],
+  [
+    '/v1beta/models/{model}:streamGenerateContent',
+    { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: schema } },
+    /"finishReason": ?"STOP"/,
+  ],
+  ['/v4/ai/language-model', { responseFormat: { type: 'json', schema } }, /"type":"finish"/],
+]
+const streamed = { one: 'one/m', open: 'open/r', claude: 'claude/c', google: 'google/g' }
+
+for (const [path, body, end] of streaming)
+  for (const [provider, model] of Object.entries(streamed)) {
+    test(`a stream of ${model} for a client of ${path} is held back, and comes whole`, async () => {
+      const words = (call: Call) => metered({ words: [call.provider === provider ? 'no JSON' : good] }, { tokens: 0 })
+      const { post, told } = await open((call, nth) => words(call)(call, nth), {
+        catalog: gateCatalog,
+        connections: ['one', 'two', 'open', 'claude', 'google'],
+      })
+      const asked = askOf(endpointAt(path), 'said', 900)
+      const ask = async (models: string[]) => {
+        const headers = {
+          'x-signalbox-models': JSON.stringify({ models, on: ['content', 'schema'] }),
+          'ai-language-model-id': 'said',
+          'ai-language-model-streaming': 'true',
+          'ai-language-model-specification-version': '4',
+        }
+        const response = await post(asked.path, { ...asked.body, ...body }, { headers })
+        return { target: response.headers.get('x-signalbox-target'), text: await response.text() }
+      }
+      const wanted = await ask([model, 'two/m'])
+      assert.is(wanted.target, 'two/m', wanted.text)
+      assert.match(wanted.text, /Ulm/)
+      assert.match(wanted.text, end)
+      const only = await ask([model])
+      assert.is(only.target, model)
+      assert.match(only.text, /no JSON/)
+      assert.match(only.text, end)
+      assert.equal(
+        told.requests.map(({ attempts, end: ended }) => [attempts.map(({ outcome }) => outcome), ended]),
+        [
+          [['schema', 'answered'], 'complete'],
+          [['schema'], 'complete'],
+        ],
+      )
+      assert.equal(told.errors, [])
+    })
+  }
 
 test('the client of a stream that is held back hears that the gateway is there', async () => {
   let goOn = () => {}

@@ -203,6 +203,19 @@ test('limits hold for each target of a list', async () => {
   assert.is(await used('tokens'), 12)
 })
 
+test('answers that are not wanted count against limits, too', async () => {
+  const { post, used, reserved } = await openGate({ limits: { tokens: { total: 30_000 }, usd: { total: 1 } } })
+  const response_format = { type: 'json_object' }
+  for (const stream of [false, true]) {
+    const body = { model: 'x', messages, max_tokens: 100, response_format, stream }
+    const response = await post('/v1/chat/completions', body, listed({ models: ['one/m', 'two/m'], on: ['schema'] }))
+    assert.is(response.status, 200)
+    assert.match(await response.text(), 'Hello')
+  }
+  assert.is(await used('tokens'), 48)
+  assert.is(await reserved(), 0)
+})
+
 test('parameters of a list of another kind than chat are refused, and models of embeddings must be one', async () => {
   const { post, up } = await openGate()
   const ask = (list: object) => post('/v1/embeddings', { model: 'x', input: 'Hi' }, listed(list))
