@@ -83,6 +83,7 @@ function policyFor(frameAncestors: readonly string[]): string {
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
+    'media-src blob:', // sound that a model has made
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",

@@ -38,7 +38,13 @@ for (const basePath of ['', '/ai', '/a/b']) {
 test('allows scripts and styles of its own alone, no text that becomes code, and no frame', async () => {
   const { headers } = await gatewayWith().fetch(`${ORIGIN}/admin/`)
   const policy = headers.get('content-security-policy') ?? ''
-  for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "trusted-types 'none'"])
+  for (const rule of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "frame-ancestors 'none'",
+    'media-src blob:',
+    "trusted-types 'none'",
+  ])
     assert.ok(policy.split('; ').includes(rule), rule)
   assert.not.match(policy, /unsafe/)
   assert.is(headers.get('x-content-type-options'), 'nosniff')

@@ -8,6 +8,7 @@ import { figuresAreShown } from './browser/dashboard/figures.ts'
 import { keysAreFound } from './browser/dashboard/keys.ts'
 import { whatRunsIsSeen } from './browser/dashboard/live.ts'
 import { everybodyCanUseIt } from './browser/dashboard/looks.ts'
+import { mediaIsMade } from './browser/dashboard/media.ts'
 import { looksAsItDid } from './browser/dashboard/pictures.ts'
 import { worksAnywhere } from './browser/dashboard/places.ts'
 import { modelsAreAsked } from './browser/dashboard/playground.ts'
@@ -26,6 +27,7 @@ operatorWorks(test)
 figuresAreShown(test)
 attentionIsDrawn(test)
 modelsAreAsked(test)
+mediaIsMade(test)
 keysAreFound(test)
 twoPeopleChange(test)
 whatRunsIsSeen(test)

@@ -24,11 +24,28 @@ export const formats: Readonly<Record<FormatName, AskedFormat>> = {
   embeddings: { path: '/v1/embeddings', body: { input: 'Hello' } },
   rerank: { path: '/v1/rerank', body: { query: 'A greeting', documents: ['Hello', 'Goodbye'] } },
   search: { path: '/v1/search', body: { query: 'Hello' } },
+  fetch: { path: '/v1/web/fetch', body: { url: 'https://example.com/' } },
+  moderation: { path: '/v1/moderations', body: { input: 'Hello' } },
+  images: { path: '/v1/images/generations', body: { prompt: 'A lighthouse at night' } },
+  speech: { path: '/v1/audio/speech', body: { input: 'Hello', voice: 'alloy' } },
+  transcription: { path: '/v4/ai/transcription-model', body: {} },
+}
+
+interface TriedRequest {
+  path: string
+  body: object
+  headers?: Record<string, string>
 }
 
 /** The path and the body of a request. */
-export function requestFor(format: FormatName, model: string, body: object): { path: string; body: object } {
+export function requestFor(format: FormatName, model: string, body: object): TriedRequest {
   const { path } = formats[format]
+  if (format === 'transcription')
+    return {
+      path: String(path),
+      body,
+      headers: { 'ai-model-id': model, 'ai-transcription-model-specification-version': '4' },
+    } // its other form is none of JSON
   return typeof path === 'function' ? { path: path(model), body } : { path, body: { model, ...body } }
 }
 
@@ -44,7 +61,9 @@ const SAID = [
 
 /** What the model says in an answer or in one of its events. */
 export function saidIn(data: unknown): string {
-  if (memberOf(data, 'type') === 'response.output_text.delta') return String(memberOf(data, 'delta'))
+  const type = memberOf(data, 'type')
+  if (type === 'response.output_text.delta') return String(memberOf(data, 'delta'))
+  if (type === undefined && typeof memberOf(data, 'text') === 'string') return String(memberOf(data, 'text'))
   return SAID.flatMap((path) => textsAt(data, path)).join('')
 }
 
@@ -52,6 +71,13 @@ function textsAt(value: unknown, [name, ...rest]: readonly string[]): string[] {
   if (name === undefined) return typeof value === 'string' ? [value] : []
   if (name === '*') return Array.isArray(value) ? value.flatMap((one) => textsAt(one, rest)) : []
   return textsAt(memberOf(value, name), rest)
+}
+
+/** The images in an answer, as addresses that hold them: nothing of theirs is loaded from elsewhere, and nothing in them runs. */
+export function imagesIn(data: unknown): string[] {
+  return textsAt(data, ['data', '*', 'b64_json']).flatMap((text) =>
+    /^[\w+/]+=*$/.test(text) ? [`data:image/png;base64,${text}`] : [],
+  )
 }
 
 export const memberOf = (value: unknown, name: string): unknown =>
@@ -71,6 +97,8 @@ export const codes: ReadonlyArray<{ name: string; code: (facts: CodeFacts) => st
   {
     name: 'curl',
     code({ url, format, model, body }) {
+      if (format === 'transcription')
+        return `curl ${url}/v1/audio/transcriptions -H "authorization: Bearer $SIGNALBOX_KEY" -F file=@sound.mp3 -F model=${model}`
       const { path, body: whole } = requestFor(format, model, body)
       return curl({ url, key: '$SIGNALBOX_KEY' }, path, whole)
     },
@@ -101,6 +129,9 @@ const CALLS: Partial<Record<FormatName, readonly [sdk: keyof typeof programs, me
   chat: ['openai', 'chat.completions.create'],
   responses: ['openai', 'responses.create'],
   embeddings: ['openai', 'embeddings.create'],
+  moderation: ['openai', 'moderations.create'],
+  images: ['openai', 'images.generate'],
+  speech: ['openai', 'audio.speech.create'],
   messages: ['anthropic', 'messages.create'],
   gemini: ['google', 'models.generateContentStream'],
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { useLoaded, useSignal } from '../data.ts'
 import { duration, escaped, money } from '../format.ts'
-import { codes, type FormatName, formats, memberOf, requestFor, saidIn } from '../playground-formats.ts'
+import { codes, type FormatName, formats, imagesIn, memberOf, requestFor, saidIn } from '../playground-formats.ts'
 import { linkTo } from '../route.ts'
 import { addressOf, api, credentials, gatewayUrl, messageOf, watchedFetch } from '../session.ts'
 import * as texts from '../texts/playground.ts'
@@ -23,6 +23,9 @@ interface Course {
   phase: 'waiting' | 'answering' | 'ended' | 'stopped'
   said: string
   raw: string
+  /** Addresses that hold them. */
+  images: readonly string[]
+  sound?: string
   startedAt: number
   firstMs?: number
   endedMs?: number
@@ -40,6 +43,7 @@ export default function Playground() {
   const problem = useSignal<string | undefined>(undefined)
   const course = useSignal<Course | undefined>(undefined)
   const asking = useRef<AbortController | undefined>(undefined)
+  const file = useSignal<File | undefined>(undefined)
   const { state } = useLoaded(load)
   const { keys = [], models = [] } = state.value.value ?? {}
   const isUnderWay = course.value?.phase === 'waiting' || course.value?.phase === 'answering'
@@ -56,15 +60,13 @@ export default function Playground() {
     },
   }
 
-  const request = () => {
-    const given = parsed(body.value)
-    return given && requestFor(format.value, model.value.trim(), given)
-  }
-
   async function ask() {
-    const made = request()
-    problem.value = made ? undefined : texts.noObject
-    if (!made || isUnderWay) return
+    const given = parsed(body.value)
+    const hears = format.value === 'transcription'
+    problem.value = !given ? texts.noObject : hears && !file.value ? texts.noFile : undefined
+    if (!given || problem.value || isUnderWay) return
+    const sound = hears && file.value && { audio: await base64Of(file.value), mediaType: file.value.type }
+    const made = requestFor(format.value, model.value.trim(), { ...given, ...sound })
     const stop = new AbortController()
     asking.current = stop
     await follow(
@@ -101,6 +103,16 @@ export default function Playground() {
           />
         </div>
         <Suggestions id="models" of={models} />
+        {format.value === 'transcription' && (
+          <label class="field">
+            {texts.file}
+            <input
+              type="file"
+              accept="audio/*,video/*"
+              onChange={({ currentTarget }) => (file.value = currentTarget.files?.[0])}
+            />
+          </label>
+        )}
         <TextArea label={texts.body} hint={texts.bodyHint} error={problem.value} rows={9} class="mono" of={body} />
       </Form>
       <details>
@@ -128,7 +140,7 @@ export default function Playground() {
   )
 }
 
-const NOTHING: Course = { phase: 'waiting', said: '', raw: '', startedAt: 0, facts: [] }
+const NOTHING: Course = { phase: 'waiting', said: '', raw: '', images: [], startedAt: 0, facts: [] }
 
 const bodyOf = (format: FormatName) => JSON.stringify(formats[format].body, null, 2)
 
@@ -140,6 +152,15 @@ async function load() {
   return { keys, models: data.map(({ id }) => id) }
 }
 
+/** What a file holds, in base64. */
+const base64Of = (file: File) =>
+  new Promise<string>((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result).replace(/^.*?,/, ''))
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(file)
+  })
+
 function parsed(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -150,7 +171,8 @@ function parsed(text: string): object | undefined {
 }
 
 function Answer({ course }: { course: Course }) {
-  const { phase, said, raw, error, facts, id, firstMs, endedMs = 0 } = course
+  const { phase, said, raw, images, sound, error, facts, id, firstMs, endedMs = 0 } = course
+  useEffect(() => () => sound && URL.revokeObjectURL(sound), [sound])
   const words = {
     waiting: texts.waiting,
     answering: texts.answering,
@@ -161,6 +183,13 @@ function Answer({ course }: { course: Course }) {
     <>
       <p role="status">{words[phase]}</p>
       <Problem>{error}</Problem>
+      {images.map((src) => (
+        <img key={src} class="made" src={src} alt={texts.image} />
+      ))}
+      {sound !== undefined && (
+        // biome-ignore lint/a11y/useMediaCaption: it was made of the text above
+        <audio controls src={sound} aria-label={texts.sound} />
+      )}
       <div class="row panes">
         <Pane label={texts.said} text={said} />
         <Pane label={texts.raw} text={raw} />
@@ -183,7 +212,7 @@ const Pane = ({ label, text }: { label: string; text: string }) => (
 
 /** Makes a request and notes what becomes of it. Never rejects. */
 async function follow(
-  input: { path: string; body: object; asKey?: string },
+  input: { path: string; body: object; headers?: Record<string, string>; asKey?: string },
   { signal, note }: { signal: AbortSignal; note: (change: Partial<Course>) => void },
 ): Promise<void> {
   const startedAt = Date.now()
@@ -212,7 +241,13 @@ async function readAnswer(
   response: Response,
   { passed, note }: { passed: () => number; note: (change: Partial<Course>) => void },
 ): Promise<string> {
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
+  const type = response.headers.get('content-type') ?? ''
+  if (type.startsWith('audio/')) {
+    const blob = await response.blob()
+    note({ raw: `${type}, ${blob.size} bytes`, sound: URL.createObjectURL(blob) })
+    return ''
+  }
+  const isStream = type.startsWith('text/event-stream')
   let said = ''
   let raw = ''
   let text = ''
@@ -221,6 +256,8 @@ async function readAnswer(
     const value: unknown = JSON.parse(data)
     const error = memberOf(value, 'error')
     if (error) failure = String(memberOf(error, 'message') ?? error)
+    const images = imagesIn(value)
+    if (images.length > 0) note({ images })
     const words = saidIn(value)
     if (words !== '' && said === '') note({ firstMs: passed() })
     said += lines(words)

@@ -10,6 +10,11 @@ export const formats = {
   embeddings: 'Embeddings',
   rerank: 'Rerank',
   search: 'Search',
+  fetch: 'Web page',
+  moderation: 'Moderation',
+  images: 'Image',
+  speech: 'Speech',
+  transcription: 'Transcription',
 } as const
 export const model = 'Model, combo or alias'
 export const as = 'Ask as'
@@ -17,6 +22,10 @@ export const operator = 'you, without a key'
 export const body = 'Body'
 export const bodyHint = 'JSON; the model is added.'
 export const noObject = 'This is no JSON object.'
+export const file = 'Sound to write down'
+export const noFile = 'Choose a file first.'
+export const image = 'The image'
+export const sound = 'The sound'
 export const ask = 'Ask'
 export const stop = 'Stop'
 export const code = 'As code'

@@ -1,0 +1,103 @@
+import type { Browser, Page } from 'playwright-core'
+import { assert, type Suite } from '../../../support/suite.ts'
+import { serveDashboard } from './site.ts'
+import { goTo, visit } from './visit.ts'
+
+/** A red pixel. */
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
+
+/** A tenth of a second of silence, as WAV. */
+function silence(): Uint8Array<ArrayBuffer> {
+  const samples = 800
+  const view = new DataView(new ArrayBuffer(44 + samples))
+  const text = (at: number, word: string) => new Uint8Array(view.buffer).set(new TextEncoder().encode(word), at)
+  text(0, 'RIFF')
+  view.setUint32(4, 36 + samples, true)
+  text(8, 'WAVEfmt ')
+  view.setUint32(16, 16, true)
+  view.setUint16(20, 1, true)
+  view.setUint16(22, 1, true)
+  view.setUint32(24, 8_000, true)
+  view.setUint32(28, 8_000, true)
+  view.setUint16(32, 1, true)
+  view.setUint16(34, 8, true)
+  text(36, 'data')
+  view.setUint32(40, samples, true)
+  new Uint8Array(view.buffer).fill(128, 44)
+  return new Uint8Array(view.buffer)
+}
+
+/** Which bytes the provider was given to hear. */
+let heard = 0
+
+const media: typeof fetch = async (input, init) => {
+  const request = new Request(input, init)
+  const { pathname } = new URL(request.url)
+  if (pathname.endsWith('/images/generations')) return Response.json({ created: 1, data: [{ b64_json: PNG }] })
+  if (pathname.endsWith('/audio/speech')) return new Response(silence(), { headers: { 'content-type': 'audio/wav' } })
+  if (pathname.endsWith('/audio/transcriptions')) {
+    const file = (await request.formData()).get('file')
+    heard = file instanceof File ? file.size : 0
+    return Response.json({ text: 'Hello <b>there</b>' })
+  }
+  if (pathname.endsWith('/moderations'))
+    return Response.json({
+      id: 'm',
+      model: 'omni-moderation-latest',
+      results: [{ flagged: false, categories: {}, category_scores: {} }],
+    })
+  return Response.json({ error: { message: `nothing is at ${pathname}` } }, { status: 404 })
+}
+
+/** The page's policy lets no test wait by a function of its own there. */
+async function until(page: Page, expression: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await page.evaluate(expression)) return
+    await page.waitForTimeout(50)
+  }
+  assert.unreachable(`never: ${expression}`)
+}
+
+/** Models of other kinds than chat, in the playground. */
+export function mediaIsMade(test: Suite<{ browser?: Browser }>): void {
+  test('the playground shows an image, plays speech, and sends a file to be written down, under its strict policy', async ({
+    browser,
+  }) => {
+    const served = await serveDashboard({ fetch: media })
+    await served.gateway.api.connections.create({ provider: 'openai', name: 'OpenAI', apiKey: 'sk-0123456789abcdef' })
+    const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
+    await goTo(page, '#/playground')
+    const ask = async (format: string, model: string) => {
+      await page.getByLabel('Format').selectOption(format)
+      await page.getByLabel('Model, combo or alias').fill(model)
+      await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    }
+    await ask('images', 'openai/gpt-image-1')
+    const image = page.getByRole('img', { name: 'The image' })
+    await image.waitFor()
+    await until(page, "document.querySelector('main img').naturalWidth === 1")
+    await page.getByText(/^Ended after/).waitFor()
+
+    await ask('speech', 'openai/gpt-4o-mini-tts')
+    await until(page, "document.querySelector('audio')?.readyState > 0")
+    assert.match((await page.locator('audio').getAttribute('src')) ?? '', /^blob:/)
+    assert.is(await image.count(), 0, 'the image of the request before')
+
+    await ask('transcription', 'openai/whisper-1')
+    await page.getByText('Choose a file first.').waitFor()
+    const file = silence()
+    await page
+      .getByLabel('Sound to write down')
+      .setInputFiles({ name: 'a.wav', mimeType: 'audio/wav', buffer: Buffer.from(file) })
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    await until(page, "document.querySelector('textarea[readonly]')?.value === 'Hello <b>there</b>'")
+    assert.is(heard, file.byteLength)
+    assert.is(await page.locator('audio').count(), 0)
+
+    await ask('moderation', 'openai/omni-moderation-latest')
+    await until(page, "[...document.querySelectorAll('textarea[readonly]')].at(-1)?.value.includes('flagged')")
+    assert.equal(faults, [])
+    await close()
+    await served.close()
+  })
+}
