@@ -1,0 +1,119 @@
+import { isFile, readForm } from '../../../src/lib/multipart.ts'
+import { type Call, json } from '../../pipeline/support/upstream.ts'
+import { apiKeyOf } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+import { bytesOf, dataUrl, jpeg, png } from './pictures.ts'
+import { imageVendors, openImages, SAMPLE } from './vendors.ts'
+
+const test = suite('masks, markup and jobs of single models')
+
+const edits = { path: 'edits' } as const
+const sent = (call: Call | undefined) => JSON.parse(call?.body ?? '{}')
+
+test('a fill model gets the picture and its mask as base64', async () => {
+  const { ask, up } = await openImages({
+    answer: ({ url }) =>
+      url.pathname === '/v1/flux-pro-1.0-fill'
+        ? json({ id: 'j', polling_url: 'https://api.eu2.bfl.ai/v1/get_result?id=j', cost: 5 })
+        : undefined,
+  })
+  const asked = { image: dataUrl(png), mask: dataUrl(jpeg, 'image/jpeg'), size: '1024x1024' }
+  const response = await ask('bfl/flux-pro-1.0-fill', asked, edits)
+  assert.is(response.status, 200, await response.text())
+  const { image, mask, input_image } = sent(up.calls[0])
+  assert.equal([image, mask, input_image], [png, jpeg, undefined])
+})
+
+test('a mask is refused by models that change whole pictures, and markup by all but OpenAI', async () => {
+  const { ask, up } = await openImages()
+  for (const [model, member] of [
+    ['bfl/flux-2-pro', 'mask'],
+    ['bfl/flux-pro-1.0-fill', 'markup'],
+    ['fireworks/accounts/fireworks/models/flux-kontext-pro', 'mask'],
+    [imageVendors.google.model, 'markup'],
+    [imageVendors.xai.model, 'markup'],
+  ] as const) {
+    const response = await ask(model, { image: dataUrl(png), [member]: dataUrl(png) }, edits)
+    assert.is(response.status, 400, model)
+    assert.match(await response.text(), new RegExp(`\\\\"${member}\\\\"`), model)
+  }
+  assert.is(up.calls.length, 0)
+})
+
+test('markup and mask of JSON reach OpenAI as files', async () => {
+  for (const member of ['markup', 'mask']) {
+    const { ask, up } = await openImages()
+    const asked = { image: dataUrl(png), [member]: dataUrl(jpeg, 'image/jpeg') }
+    const response = await ask(imageVendors.openai.model, asked, edits)
+    assert.is(response.status, 200, await response.text())
+    const [call] = up.calls
+    const parts = readForm(call?.init.body as Uint8Array, call?.headers.get('content-type') ?? '')
+    assert.equal(
+      parts.filter(isFile).map(({ name, type, bytes }) => [name, type, bytes.length]),
+      [
+        ['image', 'image/png', bytesOf(png).length],
+        [member, 'image/jpeg', bytesOf(jpeg).length],
+      ],
+    )
+  }
+})
+
+const KONTEXT = 'accounts/fireworks/models/flux-kontext-pro'
+const AT = `https://api.fireworks.ai/inference/v1/workflows/${KONTEXT}`
+
+const samples: Record<string, string> = {
+  'an address': SAMPLE,
+  'a data URL': dataUrl(jpeg, 'image/jpeg'),
+  base64: jpeg,
+}
+for (const [what, sample] of Object.entries(samples))
+  test(`a Kontext model of Fireworks is a job, whose result is ${what}`, async () => {
+    let polls = 0
+    const { ask, up, told } = await openImages({
+      answer({ url }) {
+        if (url.href === AT) return json({ request_id: 'r-1' })
+        if (url.href !== `${AT}/get_result`) return undefined
+        return json(++polls < 3 ? { id: 'r-1', status: 'Pending' } : { id: 'r-1', status: 'Ready', result: { sample } })
+      },
+    })
+    const asked = { image: dataUrl(png), output_format: 'jpeg', size: '1024x1024' }
+    const response = await ask(`fireworks/${KONTEXT}`, asked, edits)
+    const text = await response.text()
+    assert.is(response.status, 200, text)
+    assert.is(JSON.parse(text).data[0].b64_json, jpeg)
+    const [first, second] = up.calls
+    assert.equal(sent(first), {
+      prompt: 'a walk',
+      aspect_ratio: '1:1',
+      output_format: 'jpeg',
+      input_image: dataUrl(png),
+    })
+    const polled = new TextDecoder().decode(second?.init.body as Uint8Array)
+    assert.equal([second?.init.method, JSON.parse(polled)], ['POST', { id: 'r-1' }])
+    assert.is(second?.headers.get('authorization'), `Bearer ${apiKeyOf('fireworks')}`)
+    assert.equal(told.usages[0]?.units, { image: 1 })
+  })
+
+test('a Kontext job that is refused or fails orders nothing anew', async () => {
+  for (const [status, code] of [
+    ['Content Moderated', 400],
+    ['Error', 502],
+  ] as const) {
+    const { ask, up } = await openImages({
+      combos: { pool: { models: [`fireworks/${KONTEXT}`, imageVendors.openai.model], kind: 'image' } },
+      answer({ url }) {
+        if (url.href === AT) return json({ request_id: 'r-1' })
+        return url.href.startsWith(AT) ? json({ id: 'r-1', status }) : undefined
+      },
+    })
+    const response = await ask('pool', {})
+    assert.is(response.status, code, await response.text())
+    assert.ok(up.calls.every(({ url }) => url.host === 'api.fireworks.ai'))
+  }
+})
+
+test('a Kontext model takes one picture', async () => {
+  const { ask, up } = await openImages()
+  const response = await ask(`fireworks/${KONTEXT}`, { image: [dataUrl(png), dataUrl(png)] }, edits)
+  assert.equal([response.status, up.calls.length], [400, 0])
+})
