@@ -22,7 +22,5 @@ export const wireWarnings = (losses: readonly string[]): WireWarning[] =>
 
 /** Who has answered, after which attempts, at which cost, and what was lost of the request and of the answer. `more`: further members. */
 export function wireFacts({ losses, lost, usage, describe }: ToldFacts, more: JsonObject = {}): WireMetadata {
-  const warnings = [...losses, ...lost]
-  const facts = { ...describe?.(usage), ...(warnings.length > 0 && { warnings }), ...more }
-  return Object.keys(facts).length > 0 ? { providerMetadata: { signalbox: facts } } : {}
+  return { providerMetadata: { signalbox: { ...describe?.(usage), warnings: [...losses, ...lost], ...more } } }
 }
