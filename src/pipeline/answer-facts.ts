@@ -9,20 +9,21 @@ import type { RequestLog } from './request-log.ts'
  * attempts before, and what all of them have cost, in US dollars, where that is known of each.
  */
 export const describeAnswers =
-  (log: Pick<RequestLog, 'id' | 'steps'>, table: RouteTable): NonNullable<AskedRequest['describe']> =>
+  (log: Pick<RequestLog, 'id' | 'steps' | 'attempts'>, table: RouteTable): NonNullable<AskedRequest['describe']> =>
   (target) =>
   (usage) => {
     const name = targetHeader({ provider: askableName(target, table), model: target.model })
     const before = log.steps.filter((step): step is AttemptRecord => 'outcome' in step && step.outcome !== 'answered')
+    const isAmongBefore = log.attempts.every(({ record }) => record && record.outcome !== 'answered') // given for want of a better one
     const own = usage && spendingOf(usage, { catalog: table.catalog, target, isEstimated: false }).costUsd
-    const costs = [own, ...before.flatMap((step) => (step.usage ? [step.costUsd] : []))]
+    const costs = [...(isAmongBefore ? [] : [own]), ...before.flatMap((step) => (step.usage ? [step.costUsd] : []))]
     const costUsd = costs.reduce((sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost), 0)
     return {
       requestId: log.id,
       target: name,
       attempts: [
         ...before.map((step) => ({ target: targetHeader(step), status: step.status, outcome: step.outcome })),
-        { target: name, status: 200, outcome: 'answered' },
+        ...(isAmongBefore ? [] : [{ target: name, status: 200, outcome: 'answered' }]),
       ],
       ...(costUsd !== undefined && { costUsd }),
     }

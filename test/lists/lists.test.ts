@@ -1,7 +1,7 @@
 import { metered } from '../gate/support/metered.ts'
 import { openGate } from '../gate/support/world.ts'
-import { chatAnswer } from '../pipeline/support/answers.ts'
-import { type Answering, fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { type Answering, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
 import { assert, suite } from '../support/suite.ts'
 
@@ -228,3 +228,40 @@ test('parameters of a list of another kind than chat are refused, and models of 
   assert.is(up.calls.length, 0)
   assert.is((await ask({ models: ['other/embedding'] })).status, 200)
 })
+
+for (const stream of [false, true])
+  test(`an answer that is given for want of a better one is told and charged once, ${stream ? 'streamed' : 'whole'}`, async () => {
+    const { post, up, told } = await open(() => (stream ? sse(chatEvents('{}')) : json(chatAnswer('{}'))), {
+      catalog: { one: { baseUrl: 'http://one.test/v1', models: [{ id: 'm', price: { input: 1, output: 1 } }] } },
+      connections: ['one'],
+    })
+    const models = ['one/m', { model: 'one/m', params: { maxTokens: 9 } }]
+    const response = await post(
+      '/v4/ai/language-model',
+      {
+        prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+        responseFormat: { type: 'json', schema: { type: 'object', required: ['city'] } },
+      },
+      {
+        headers: {
+          'x-signalbox-models': JSON.stringify({ models, on: ['schema'] }),
+          'ai-language-model-specification-version': '4',
+          'ai-language-model-id': 'said',
+          'ai-language-model-streaming': `${stream}`,
+        },
+      },
+    )
+    const text = await response.text()
+    const last = stream ? text.split('data: ').find((event) => event.includes('"finish"')) : text
+    const { signalbox } = JSON.parse(last ?? '').providerMetadata
+    assert.is(up.calls.length, 2)
+    const attempt = { target: 'one/m', status: 200, outcome: 'schema' }
+    assert.equal(signalbox.attempts, [attempt, attempt])
+    const costs = told.requests[0]?.attempts.map(({ costUsd = 0 }) => costUsd) ?? []
+    assert.is(
+      signalbox.costUsd,
+      costs.reduce((sum, cost) => sum + cost, 0),
+    )
+    assert.ok(signalbox.costUsd > 0)
+    assert.equal(signalbox.warnings, [])
+  })
