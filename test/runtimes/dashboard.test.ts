@@ -5,6 +5,7 @@ import { attackersWriteText } from './browser/dashboard/attacks.ts'
 import { attentionIsDrawn } from './browser/dashboard/attention.ts'
 import { twoPeopleChange } from './browser/dashboard/conflicts.ts'
 import { figuresAreShown } from './browser/dashboard/figures.ts'
+import { hiddenTabsRest } from './browser/dashboard/hidden.ts'
 import { keysAreFound } from './browser/dashboard/keys.ts'
 import { whatRunsIsSeen } from './browser/dashboard/live.ts'
 import { everybodyCanUseIt } from './browser/dashboard/looks.ts'
@@ -31,6 +32,7 @@ mediaIsMade(test)
 keysAreFound(test)
 twoPeopleChange(test)
 whatRunsIsSeen(test)
+hiddenTabsRest(test)
 everybodyCanUseIt(test)
 attackersWriteText(test)
 worksAnywhere(test)

@@ -1,0 +1,45 @@
+import type { Browser } from 'playwright-core'
+import { assert, type Suite } from '../../../support/suite.ts'
+import { fill } from './fill.ts'
+import { serveDashboard } from './site.ts'
+import { goTo, settled, visit } from './visit.ts'
+
+/** What a tab does that nobody sees. */
+export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
+  test('a hidden tab sends nothing and follows nothing, and shows what has happened once it is seen again', async ({
+    browser,
+  }) => {
+    const served = await serveDashboard()
+    await fill(served)
+    const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
+    await settled(page)
+    await page.evaluate(
+      "Object.defineProperty(document, 'hidden', { configurable: true, get: () => globalThis.isAway === true })",
+    )
+    const turn = (isAway: boolean) =>
+      page.evaluate(`globalThis.isAway = ${isAway}; document.dispatchEvent(new Event('visibilitychange'))`)
+    await goTo(page, '#/keys')
+    await page.getByRole('button', { name: 'Limits: ci' }).click() // asks every two seconds
+    await page.getByRole('meter').first().waitFor()
+
+    const left = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/live'))
+    await turn(true)
+    await left
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(new URL(request.url()).pathname))
+    await served.gateway.api.keys.create({ name: 'made-meanwhile' })
+    await (await served.ask({ model: 'cheap' })).text()
+    await page.waitForTimeout(3_000)
+    assert.equal(sent, [])
+
+    await turn(false)
+    await page.getByRole('row', { name: /^made-meanwhile / }).waitFor({ state: 'attached' })
+    for (const path of ['/api/live', '/api/keys']) assert.ok(sent.includes(path), `${path} in ${sent}`)
+    assert.equal(
+      faults.filter((fault) => !fault.includes('net::ERR_ABORTED')),
+      [],
+    )
+    await close()
+    await served.close()
+  })
+}
