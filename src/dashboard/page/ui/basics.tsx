@@ -325,7 +325,7 @@ export function Form({
       )}
       <Problem>{of.error.value}</Problem>
       {!isRow && (
-        <p class="actions">
+        <p class="tools">
           {button}
           {beside}
         </p>
