@@ -6,12 +6,12 @@ import { requireOneModel } from '../routing/kinds.ts'
 import { comboGroup, wholeName } from '../routing/route-table.ts'
 import type { Kind, RequestModels } from '../types.ts'
 
-/** The name of such a group, which stands in records; no combo is meant by it. */
+/** The name of the header, and of the group that is made of it. */
 const NAME = 'x-signalbox-models'
 
 /**
  * The group that the header `x-signalbox-models` stands for, for one request. Throws `FORBIDDEN` where the settings allow no lists, with
- * `INVALID_REQUEST` when it is none, and with `MODEL_NOT_ALLOWED` when the key may not use one of its names.
+ * `INVALID_REQUEST` when the header is malformed, and with `MODEL_NOT_ALLOWED` when the key may not use one of its names.
  */
 export function listIn(header: string, { call, context, table, settings, log }: ListTerms): Group {
   if (settings.requestModels === false)
@@ -20,10 +20,10 @@ export function listIn(header: string, { call, context, table, settings, log }: 
     })
   const list = parseRequestModels(header)
   const { kind } = call.endpoint.operation
-  const param = list.models.findIndex((entry) => kind !== 'llm' && typeof entry === 'object' && entry.params)
-  if (param >= 0)
+  const withParams = list.models.findIndex((entry) => kind !== 'llm' && typeof entry === 'object' && entry.params)
+  if (withParams >= 0)
     throw gatewayError('INVALID_REQUEST', {
-      message: `${NAME}: "models[${param}].params" is for chat. Leave it out for models of the kind "${kind}".`,
+      message: `${NAME}: "models[${withParams}].params" is for chat. Leave it out for models of the kind "${kind}".`,
     })
   const group = groupOf(list, { kind, context, settings })
   const taken = { has: (name: string) => table.combos.has(name) || table.aliases.has(name) }
@@ -37,7 +37,7 @@ export function listIn(header: string, { call, context, table, settings, log }: 
   return whole
 }
 
-/** Its state is that of no combo: moved sessions are those of the same list. */
+/** The list as a group. It shares no state with a combo; a session that has moved stays so where the same list is sent again. */
 function groupOf(
   list: RequestModels,
   { kind, context, settings }: Pick<ListTerms, 'context' | 'settings'> & { kind: Kind },

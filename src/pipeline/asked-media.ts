@@ -27,7 +27,7 @@ type AskedKind = keyof typeof MODALITIES
 /** The modality of each kind, by Google's word. */
 const MODALITIES = { image: 'IMAGE', tts: 'AUDIO' } as const satisfies Partial<Record<Kind, string>>
 
-/** What the answer is to be. */
+/** The kind that the request asks for: images before speech; `undefined` for text. */
 function kindAsked(body: JsonObject): AskedKind | undefined {
   const config = configIn(body)
   const asked = [config.responseModalities ?? config.response_modalities]
@@ -40,7 +40,7 @@ function configIn({ generationConfig, generation_config: config = generationConf
   return isObject(config) ? config : {}
 }
 
-/** The endpoint at the path of the client's, for models of this kind. */
+/** An endpoint for models of this kind, at the path that the client has called. */
 function endpointFor(kind: AskedKind, { endpoint, stream }: ModelCall): KindEndpoint {
   const [own] = kind === 'image' ? imageEndpoints : speechEndpoints
   if (!own) throw new TypeError(`There is no endpoint for ${kind}.`)

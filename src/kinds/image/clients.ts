@@ -114,7 +114,7 @@ function sizeIn(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size' |
   return { size, tier, ...(aspectRatio !== undefined && aspectRatio !== 'auto' && { aspectRatio }) }
 }
 
-export /** The pictures in files of these names and in members of the body. */
+/** The pictures in files of these names and in members of the body. */
 function picturesAt(
   names: readonly string[],
   { fields, files, warnings }: { fields: Fields; files: readonly FormFile[]; warnings: Warnings },
