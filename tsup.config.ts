@@ -83,6 +83,7 @@ export default function config(): Options {
     dts: process.env.BUILD_QUICK === '1' ? false : { entry: typed },
     noExternal: [/^@hapi\//, /^yaml$/],
     external: [/^node:/],
+    removeNodeProtocol: false, // `node:sqlite` has no other name
     esbuildPlugins: [portableBoom, dashboardAssets],
     esbuildOptions(options) {
       options.mainFields = ['module', 'main'] // the neutral platform looks at none

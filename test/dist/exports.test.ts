@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path'
 import { entries } from '../../tsup.config.ts'
 import { assert, suite } from '../support/suite.ts'
@@ -32,6 +33,16 @@ test('exports and built files hold each entry, its types and nothing else but sh
   assert.equal(scripts.sort(), present.map((name) => `${name}.js`).sort())
   const types = new Set(built('.d.ts'))
   for (const name of present) assert.is(types.has(`${name}.d.ts`), name !== 'cli', `types of ${name}`)
+})
+
+test('built files name modules of Node with their prefix, which `node:sqlite` and other runtimes want', () => {
+  for (const name of built('.js')) {
+    const specifiers = readBuilt(name).matchAll(/\b(?:from|import)\s*\(?\s*['"]([\w/]+)['"]/g)
+    const bare = [...specifiers]
+      .map(([, specifier = '']) => specifier)
+      .filter((one) => builtinModules.includes(one) || one === 'sqlite')
+    assert.equal([...new Set(bare)], [], name)
+  }
 })
 
 test('exports and built files need no package of a runtime for their types', () => {

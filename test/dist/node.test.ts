@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { writeSqlite } from '../cli/import-samples.ts'
 import { assert, suite } from '../support/suite.ts'
 import { manifest, root } from './built.ts'
 
@@ -38,6 +41,15 @@ test("the build on the machine's own Node answers a request", async ({ node }) =
 test("the build on the machine's own Node runs the command line", async ({ node }) => {
   const { stdout } = await execute(node, ['dist/cli.js', '--help'], { cwd: root })
   assert.match(stdout, /signalbox/i)
+})
+
+test('the built command imports from the SQLite file of 9router', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'nine-router-'))
+  await mkdir(join(folder, 'db'))
+  writeSqlite(join(folder, 'db/data.sqlite'))
+  const { stdout } = await execute(process.execPath, ['dist/cli.js', 'import', '9router', folder], { cwd: root })
+  assert.match(stdout, /connection zai/)
+  await rm(folder, { recursive: true })
 })
 
 function run(node: string, script: string): Promise<{ stdout: string; stderr: string }> {
