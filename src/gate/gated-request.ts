@@ -96,15 +96,17 @@ export class GatedRequest {
     this.#limits = reservation.limits
     this.#freed = 0
     const { outputTokens = worst.outputTokens } = reservation
+    const usdPerToken = wanted.output?.usdPerToken ?? 0
+    const reservedUsd = (wanted.fixed.usd ?? 0) + outputTokens * usdPerToken
     let reserved = (wanted.fixed.tokens ?? 0) + outputTokens
     attempt.onSettled((record) => {
       const spent = spentBy([record])
+      if (record.usage && record.costUsd === undefined) spent.usd = reservedUsd // the price of something that was used is not known
       reservation.settle(spent, MEASURED)
       this.#freed += reserved - spent.tokens
     })
     if (outputTokens < worst.outputTokens) attempt.limitOutput(Math.floor(outputTokens / worst.answers))
 
-    const usdPerToken = wanted.output?.usdPerToken ?? 0
     let output = outputTokens
     attempt.allowOutput({
       tokens: saidWithin(output),

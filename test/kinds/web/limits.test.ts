@@ -77,6 +77,16 @@ test('a vendor whose price is not known is passed over where a limit in US dolla
   assert.equal([status, headers.get('x-signalbox-cost')], [200, '0.0005'])
 })
 
+test('a vendor that also reports what has no price costs what was reserved, and a budget holds', async () => {
+  const { search, web } = await open({ usd: { total: 0.0039 } })
+  const { connections } = await web.api.connections.list()
+  const { id = '' } = connections.find(({ provider }) => provider === 'jina') ?? {}
+  await web.api.connections.update(id, { prices: { search: { search: 0.001 } } }) // it reports tokens, too
+  const statuses: number[] = []
+  for (let time = 0; time < 6; time++) statuses.push((await search('jina')).status)
+  assert.equal(statuses, [200, 200, 200, 402, 402, 402])
+})
+
 test('malformed bodies are refused by name, whatever they say about their size', async () => {
   const { search, fetch } = await open({ usd: { total: 1 }, tokens: { total: 10 } })
   for (const more of [
