@@ -28,7 +28,7 @@ export type {
 
 /** How the models of a gateway in this process are made. */
 export interface InProcessOptions<S extends Specification = 'v4'> {
-  /** A client key, whose limits and models hold; default: the host asks, which is trusted, without a key. */
+  /** A client key, whose limits and models hold; default: none, as the host of the gateway is trusted. */
   apiKey?: string
   /** `v3` for AI SDK 6; default `v4`, for AI SDK 7. */
   specification?: S
@@ -42,10 +42,10 @@ export interface RemoteOptions<S extends Specification = 'v4'> extends InProcess
   fetch?: (url: string, init: RequestInit) => Promise<Response>
 }
 
-/** A name that the gateway knows, of a combo, of an alias or `<provider>/<model>`; or a list of such, alone or with their parameters. */
+/** The name of a combo, an alias or `<provider>/<model>`; or a list of entries as in a combo: names, or objects with `model` and `params`. */
 export type NamedModel = string | readonly ComboModel[]
 
-/** What holds for the models of a list, or for a name: a combo that lives for each call alone. */
+/** Options of a combo, such as `strategy` and `on`, for each call of a list or of a name. */
 export interface ModelTerms extends Omit<RequestModels, 'models'> {}
 
 /** Makes models of the AI SDK. Called, it makes a language model. The id of a model of a list is its names with commas between. */
@@ -97,7 +97,10 @@ export function createSignalbox<S extends Specification = 'v4'>(
 
 const nameOf = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)
 
-/** Sends a list with each request, unless the request has one of its own. The name of its model is a label then, and fit for a header. */
+/**
+ * Sends a list with each request, unless the request has one of its own. The name of its model is only what records call it, and is made to fit into
+ * a header.
+ */
 function withList(send: Transport, list: RequestModels): Transport {
   const models = JSON.stringify(list).replace(/[^\x20-\x7e]/g, escaped)
   return ({ headers, ...sent }) => {
@@ -258,7 +261,7 @@ type GeneratedBody<S extends Specification> = Omit<
 type EmbeddedBody = Omit<Awaited<ReturnType<SignalboxEmbeddingModel<'v4'>['doEmbed']>>, 'response'>
 type RankedBody = Omit<Awaited<ReturnType<SignalboxRerankingModel<'v4'>['doRerank']>>, 'response'>
 
-/** An answer that says when it came, and from which model. */
+/** An answer as the gateway writes it: with the time, and the model that has answered. */
 type Timed<T> = T & { response: { timestamp: string; modelId: string } }
 type ImagesBody = Omit<Awaited<ReturnType<SignalboxImageModel<'v4'>['doGenerate']>>, 'response'>
 type SpeechBody = Omit<Awaited<ReturnType<SignalboxSpeechModel<'v4'>['doGenerate']>>, 'response'>

@@ -64,7 +64,7 @@ export async function settingParams(request: AskedRequest, target: RouteTarget, 
   const ownLimit = call.endpoint.outputLimit?.of(call.body)
   if (ownLimit !== undefined) options.maxOutputTokens ??= ownLimit // within which reasoning has to fit
   settleReasoning({ options, tools: [], toolChoice: undefined }, into)
-  const { body: written } = translator.writeRequest({ ...SOMETHING, model: target.model, options }, into)
+  const { body: written } = translator.writeRequest({ ...PLACEHOLDER, model: target.model, options }, into)
 
   const placesOf = (name: OptionName) => (optionPlaces[name] ?? []).map((place) => place.split('.'))
   const isKept = (name: OptionName) => placesOf(name).some((place) => valueAt(written, place) === sampling[name])
@@ -82,8 +82,8 @@ export async function settingParams(request: AskedRequest, target: RouteTarget, 
   }
 }
 
-/** A request of which only the options count. */
-const SOMETHING = {
+/** Stands for the rest of a request of which only the options are written. */
+const PLACEHOLDER = {
   stream: false,
   streamUsage: false,
   turns: [{ role: 'user', content: [{ type: 'text', text: '.' }] }],
@@ -113,12 +113,12 @@ function valueAt(object: JsonObject, [name = '', ...rest]: readonly string[]): u
   return isObject(value) ? valueAt(value, rest) : undefined
 }
 
-const isIn = (text: string, name: string) => scanTopLevel(text, [name]).spans.length > 0
+const hasMember = (text: string, name: string) => scanTopLevel(text, [name]).spans.length > 0
 
 /** The text of an object without the member at a place. An object that has nothing else goes, too. */
 function withoutPlace(text: string, [name = '', ...rest]: readonly string[]): string {
   return spellings(name).reduce((left, one) => {
-    if (!isIn(left, one)) return left
+    if (!hasMember(left, one)) return left
     if (rest.length === 0) return withoutMember(left, one)
     let isEmpty = false
     const without = withMember(left, one, (given = '') => {
@@ -133,7 +133,7 @@ function withoutPlace(text: string, [name = '', ...rest]: readonly string[]): st
 
 /** The text of an object with the member at a place, under the spelling that it has, and once. */
 function withPlace(text: string, [name = '', ...rest]: readonly string[], value: unknown): string {
-  const [spelt = name, ...others] = spellings(name).filter((one) => isIn(text, one))
+  const [spelt = name, ...others] = spellings(name).filter((one) => hasMember(text, one))
   const once = others.reduce((left, other) => withoutPlace(left, [other, ...rest]), text)
   return withMember(once, spelt, (given) =>
     rest.length === 0 ? JSON.stringify(value) : withPlace(given?.startsWith('{') ? given : '{}', rest, value),

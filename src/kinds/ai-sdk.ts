@@ -4,8 +4,8 @@ import type { JsonObject } from '../lib/json.ts'
 import type { WriteTerms } from './forms.ts'
 
 /*
- * What requests and answers of all kinds have alike in the AI SDK's gateway protocol. Options of its providers are read whoever answers, as
- * the model may be any; those that the target does not take are losses.
+ * What requests and answers of all kinds have in common in the AI SDK's gateway protocol. `providerOptions` of every provider are read, as any
+ * target may answer; those that the target does not take are losses.
  */
 
 /** The options of each provider in a request. */
@@ -14,17 +14,17 @@ export function optionsIn(body: Fields): readonly Fields[] {
   return Object.keys(given?.value ?? {}).flatMap((name) => given?.fields(name) ?? [])
 }
 
-/** What the first of these says that says it. All are read, so that none of them is a loss. */
+/** The first value that `read` finds. It reads the options of all providers, so that none of them is named as a loss. */
 export const firstIn = <T>(options: readonly Fields[], read: (one: Fields) => T | undefined): T | undefined =>
   options.map(read).find((value) => value !== undefined)
 
-/** Notes the members of a request that nobody has read. */
+/** Notes the members of a request that were not read as losses. */
 export function dropUnread(body: Fields, options: readonly Fields[]): void {
   body.ignore('model', 'headers')
   for (const one of [...options, body]) one.drop()
 }
 
-/** What an answer says of itself: when it came, its losses, who has answered, and the tokens of it. `more`: further members of the gateway's facts. */
+/** Members of an answer beside its content: usage, time and model, warnings, and `providerMetadata.signalbox` with `more` among its members. */
 export function factsOf(
   { losses, lost, describe, now, model }: Omit<WriteTerms<unknown>, 'asked' | 'provider' | 'newId'>,
   usage: ToldFacts['usage'],

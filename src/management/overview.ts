@@ -10,7 +10,7 @@ import type { CloudOperations } from './cloud.ts'
 import type { HealthOperations } from './health.ts'
 import type { UsageOperations, UsageSummary } from './usage.ts'
 
-/** What whoever runs the gateway should see first. */
+/** What an operator should see first. */
 export interface Overview {
   /**
    * Sums of this hour and the 23 before it, by the hour, and of the time of the same length before, as `usage.summary` gives them. Absent where
@@ -62,7 +62,7 @@ export function createOverview({
   ledger(): Promise<Pick<Ledger, 'near'>>
   clock: Clock
 }) {
-  /** The counters of many accounts are not read with each call: a millisecond for each passes between. */
+  /** The limits that were read last. They are kept one millisecond for each account with limits, as reading the counters of many takes long. */
   let limits: { at: number; forMs: number; found: Promise<NearLimit[] | undefined> } | undefined
   return async (): Promise<Overview> => {
     const from = new Date(Math.floor(clock.now() / HOUR_MS) * HOUR_MS - 23 * HOUR_MS).toISOString()

@@ -7,7 +7,7 @@ import { kinds } from '../types/unions.ts'
 import type { CustomModel, Kind, ModelEntry, Price } from '../types.ts'
 import { closed, fields, parseInput } from './input.ts'
 
-/** Which models to list; without any of it those of the kind `llm`, as `GET /v1/models` lists them, and nothing more of them. */
+/** Which models to list. Without any member: those of the kind `llm`, as `GET /v1/models` lists them, without details. */
 export interface ModelsQuery {
   /** One or several kinds, with commas, or `all`; default `llm`. */
   kinds?: Kind | 'all' | readonly Kind[] | string

@@ -37,7 +37,7 @@ export interface SummaryRow extends UsageTotals {
   model?: string
   target?: KeptTarget
   user?: string
-  /** How many rows are summed up in this one, of those that are not told apart. */
+  /** The number of rows that are summed up in this last one; absent in all others. */
   others?: number
 }
 
@@ -48,15 +48,15 @@ export const usageOrders = ['cost', 'requests', 'tokens'] as const
 
 type Common = Omit<SummaryRow, keyof UsageTotals>
 
-/** More rows are not sent at once. */
+/** The most rows of an answer. */
 const MOST_ROWS = 50_000
-/** More rows are not told apart where the first ones of them are asked for. */
+/** The most rows that are compared to find the first ones of them (`top`). */
 const MOST_COMPARED = 200_000
 
-/** Which rows are told apart, times aside; all others are one. */
+/** The rows of a series, by what their requests have in common besides the time; the requests of all others are summed up in one. */
 interface Apart {
   names: ReadonlySet<string>
-  /** How many the others are. */
+  /** The number of the other rows. */
   others: number
 }
 
@@ -69,7 +69,7 @@ interface SumsOptions {
   apart?: Apart
 }
 
-/** Adds sums up by what they have in common. */
+/** Adds up sums of requests that have the values of `by` in common. */
 export class UsageSums {
   readonly #options: SumsOptions
   readonly #rows = new Map<string, { of: Common; name: string; sums: Sums }>()
@@ -113,7 +113,7 @@ export class UsageSums {
     return [...rows, { others: others.length, ...totalsOf(together) }]
   }
 
-  /** The first `count` rows, to be told apart by times as well. */
+  /** The first `count` rows, for a series of them. */
   first(count: number): Apart {
     const ordered = this.#ordered()
     const names = new Set(ordered.slice(0, count).map(({ name }) => name))

@@ -20,7 +20,7 @@ const Z = 90
 const FAR = 25
 const ZERO = 48
 
-/** Texts of one time, by bucket. */
+/** Cache: what a histogram of one time is stored as, by bucket. */
 const singles: string[] = []
 
 /**
@@ -81,7 +81,7 @@ export class Histogram {
     this.#text = undefined
   }
 
-  /** 0 where there are no times. */
+  /** All 0 where there are no times. */
   percentiles(): Percentiles {
     const counts = this.#read()
     const total = counts.reduce((sum, count) => sum + count, 0)
