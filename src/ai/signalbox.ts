@@ -106,7 +106,12 @@ function withList(send: Transport, list: RequestModels): Transport {
   return ({ headers, ...sent }) => {
     const fit = Object.entries(headers).map(([name, value]) => [
       name,
-      /^ai-.*model-id$/.test(name) ? value.replace(/[^\x20-\x7e]/g, '?').slice(0, LONGEST_LABEL) : value,
+      /^ai-.*model-id$/.test(name)
+        ? value
+            .replace(/[^\x20-\x7e]/g, '?')
+            .trim()
+            .slice(0, LONGEST_LABEL) || 'list'
+        : value,
     ])
     return send({ ...sent, headers: { 'x-signalbox-models': models, ...Object.fromEntries(fit) } })
   }

@@ -177,6 +177,13 @@ for (const [way, open] of Object.entries(ways))
       const wrong = signalbox([{ model: 'two/m', params: { topP: 5 } }])
       const refused = await ai.generateText({ model: wrong, prompt: 'Hi' }).catch((error: unknown) => error)
       assert.match(String(refused), /models\[0\]\.params\.topP/)
+      for (const [list, place] of [
+        [[], '"models" must'],
+        [[''], '"models[0]" must'],
+      ] as const) {
+        const blank = await ai.generateText({ model: signalbox(list), prompt: 'Hi' }).catch((error: unknown) => error)
+        assert.match(String(blank), `x-signalbox-models: ${place}`)
+      }
     })
 
     test('the AI SDK does not repeat what the gateway has tried at all targets', async () => {
