@@ -43,7 +43,7 @@ export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud'
   live(options?: LiveOptions): AsyncIterable<LiveEvent>
 }
 
-/** What a change of one record may be told besides. */
+/** Options of an operation that changes one record. */
 export interface IfMatchOptions {
   /**
    * The record that is meant, as the API has shown it, in a list or alone; an alias as `{ alias, model }`. When somebody has changed or removed it
@@ -64,7 +64,7 @@ export interface IfMatchOperations {
   providers: 'update'
 }
 
-/** Operations, of which those have `IfMatchOptions` as their last argument. */
+/** The operations of an API, of which those in `IfMatchOperations` take `IfMatchOptions` as their last argument. */
 type WithIfMatch<Api> = {
   [Resource in keyof Api]: Resource extends keyof IfMatchOperations
     ? {

@@ -24,7 +24,7 @@ export class ClientError extends Error {
   readonly status: number
   /** Absent when the gateway has refused the request or failed: `message` is then the gateway's. */
   declare readonly code?: ClientErrorCode
-  /** The record as it is, where a change with `ifMatch` is refused with 409 since it is another one; absent when it was removed. */
+  /** The record as it is now, where a change with `ifMatch` was refused with 409; absent when the record was removed. */
   declare readonly current?: object
 
   constructor(status: number, message: string, { code, current, cause }: ClientErrorFacts = {}) {

@@ -178,7 +178,7 @@ function withHeaders(operation: ServedOperation, status: number, body: object): 
 }
 
 /**
- * The parameters of a query, numbers and truth values where the operation takes such. Throws `INVALID_REQUEST` on one that comes twice, and on any where the
+ * The parameters of a query, numbers and booleans where the operation takes them. Throws `INVALID_REQUEST` on one that comes twice, and on any where the
  * operation takes none.
  */
 function queryIn(exchange: Exchange, { hasQuery, names }: ServedOperation): JsonObject & { format?: string } {

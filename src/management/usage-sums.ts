@@ -37,7 +37,7 @@ export interface SummaryRow extends UsageTotals {
   model?: string
   target?: KeptTarget
   user?: string
-  /** The number of rows that are summed up in this last one; absent in all others. */
+  /** In the row of all others: the number of rows that it sums up. */
   others?: number
 }
 

@@ -84,7 +84,7 @@ function givenModel(given: string | undefined): Partial<CustomModel> {
 
 const modelOptions = memberOptions(customModelFields, customModelCommandWords)
 
-/** Prices but those of tokens of text, such as `image 0.04`. */
+/** The prices but for those of tokens of text, such as `image 0.04`. */
 function otherPrices({ price = {} }: PublishedModel): string | undefined {
   const others = Object.entries(price).filter(([of]) => of !== 'input' && of !== 'output' && !of.startsWith('cache'))
   const single = others.flatMap(([of, usd]) => (typeof usd === 'number' ? [[of, usd]] : Object.entries(usd))) // of images by size
@@ -105,7 +105,7 @@ export const models = {
         kind: text('kinds', 'image,tts', 'Only those of these kinds, or "all"; default llm'),
         q: text('q', 'gpt', 'Only those that have this text in their name'),
         limit: number('limit', 'limit', 'The most models to print, 1 to 1000; default all'),
-        after: text('after', '<cursor>', 'Goes on after a page'),
+        after: text('after', '<cursor>', 'Begins after a page: the cursor that it ended with'),
       },
       async run({ api, input }) {
         const query = { details: true, ...input }

@@ -58,8 +58,9 @@ export const fieldWords: Readonly<Record<string, Readonly<Record<string, string>
     refused: 'Those of `failed` for which no provider was called.',
     unpriced: 'Calls whose price is not known; `costUsd` lacks them.',
     firstByteMs:
-      'Until an answer had come, or the first content of its stream, within 7.3 %. Absent where nothing was measured.',
-    durationMs: 'Of requests that were not refused, within 7.3 %. Absent where nothing was measured.',
+      'Until the answer, or the first content of its stream, in ms, within 7.3 %. Absent where nothing was measured.',
+    durationMs:
+      'Until the end of requests that were not refused, in ms, within 7.3 %. Absent where nothing was measured.',
   },
   Overview: {
     usage: 'Of this hour and the 23 before it. Absent where no usage is kept.',

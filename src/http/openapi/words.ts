@@ -96,7 +96,7 @@ export const operationWords: Readonly<Record<string, Words>> = {
   'connections.delete': words('Delete a connection'),
   'models.published': words(
     'List what clients can ask for',
-    'The models that `GET /v1/models` lists, for whoever manages the gateway and has no API key. With a query those of any kinds, each with its kind, and what is known of its price and its size; there are more while the answer has `after`.',
+    'The models that `GET /v1/models` lists, for whoever manages the gateway and has no API key. With a query those of any kinds, each with its kind, and its price and size where they are known; there are more while the answer has `after`.',
   ),
   'customModels.list': words('List the custom models'),
   'customModels.create': words('Create a custom model', 'Adds a model that the catalog does not have.'),
@@ -228,7 +228,7 @@ export const tagWords: Readonly<Record<string, string>> = {
   usage: 'What was used: requests, tokens and costs.',
   try: 'Model requests of whoever manages the gateway.',
   explain: 'Where a request would go.',
-  overview: 'What to see first.',
+  overview: 'A summary for operators.',
   info: 'What the gateway is, and what is going on.',
   openapi: 'The description of the API.',
   damagedRecords: 'Records of the storage that cannot be read as they stand.',

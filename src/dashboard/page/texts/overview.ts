@@ -10,7 +10,7 @@ export const figureRequests = 'requests in 24 hours'
 export const figureFailed = 'failed or refused'
 export const figureCost = 'spent in 24 hours'
 export const figureTokens = 'tokens in / out'
-export const figureFirstWord = 'until the first word, in the middle'
+export const figureFirstWord = 'until the first word (median)'
 export const before = (figure: string) => `${figure} the day before`
 export const slowest = (time: string) => `${time} for 95 % of them`
 export const notKept = 'This gateway keeps no usage, so there are no figures.'

@@ -1,6 +1,6 @@
 /* The texts of the playground. */
 
-export const hint = 'A real request to a model, which costs what it costs.'
+export const hint = 'A real request to a model. It is charged like any other.'
 export const format = 'Format'
 export const formats = {
   chat: 'OpenAI Chat',

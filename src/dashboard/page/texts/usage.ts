@@ -33,7 +33,7 @@ export const figureRequests = 'requests'
 export const figureFailed = 'failed'
 export const figureTokens = 'tokens in / out'
 export const figureCached = 'of the input cached'
-export const figureFirst = 'until the first word, in the middle'
+export const figureFirst = 'until the first word (median)'
 export const before = (change: string) => `${change} against the time before`
 export const unpriced = 'The cost of some requests is not known: their models have no price.'
 export const columnWhat = 'What'
