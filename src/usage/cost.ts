@@ -71,6 +71,7 @@ export function sumOfUsages(one: TokenUsage, other: TokenUsage): TokenUsage {
   }
   const units = one.units && other.units ? sumOfUnits(one.units, other.units) : (one.units ?? other.units)
   if (units) sum.units = units
+  if (one.isEstimated || other.isEstimated) sum.isEstimated = true
   const imageNames = one.imageNames ?? other.imageNames
   if (imageNames) sum.imageNames = imageNames
   if (one.costUsd !== undefined && other.costUsd !== undefined) sum.costUsd = one.costUsd + other.costUsd

@@ -1,4 +1,11 @@
-import { type CostSource, costOf, type Spending, spendingOf, sumOfSpendings } from '../../src/usage/cost.ts'
+import {
+  type CostSource,
+  costOf,
+  type Spending,
+  spendingOf,
+  sumOfSpendings,
+  sumOfUsages,
+} from '../../src/usage/cost.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -102,6 +109,9 @@ test('the tokens and units of two calls are added', () => {
   })
   assert.equal(sumOf(one, { inputTokens: 2, outputTokens: 1 }), { ...one, inputTokens: 3, outputTokens: 1 })
   assert.not.ok('units' in sumOf({ inputTokens: 1, outputTokens: 1 }, { inputTokens: 2, outputTokens: 1 }))
+  const guessed = { inputTokens: 1, outputTokens: 1, isEstimated: true } as const
+  assert.is(sumOfUsages(guessed, one).isEstimated, true)
+  assert.is(sumOfUsages(one, guessed).isEstimated, true)
 })
 
 for (const [member, source] of [
