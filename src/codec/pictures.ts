@@ -7,8 +7,11 @@ import type { ModelCall } from './model-call.ts'
 
 type FetchedPicture = { bytes: Uint8Array; type: string; problem?: undefined } | { problem: string }
 
-/** The pictures of each request by their addresses: its next target finds them there. */
-const kept = new WeakMap<ModelCall, { allowance: { left: number }; pictures: Map<string, Promise<FetchedPicture>> }>()
+/** What each request has fetched, by address, for its next targets; and how many bytes it may still fetch. */
+const fetched = new WeakMap<
+  ModelCall,
+  { allowance: { left: number }; pictures: Map<string, Promise<FetchedPicture>> }
+>()
 
 /**
  * Fetches the pictures at these addresses, each once a request: by https alone, from public names, without any credential, 50 MiB together. Rejects
@@ -18,8 +21,8 @@ export async function fetchPictures(
   addresses: readonly string[],
   { scope, call, context }: AskedRequest,
 ): Promise<FetchedPictures> {
-  const known = kept.get(call) ?? { allowance: { left: MAX_BYTES_TOGETHER }, pictures: new Map() }
-  kept.set(call, known)
+  const known = fetched.get(call) ?? { allowance: { left: MAX_BYTES_TOGETHER }, pictures: new Map() }
+  fetched.set(call, known)
   const { allowance, pictures } = known
 
   async function load(url: URL): Promise<FetchedPicture> {
@@ -29,7 +32,7 @@ export async function fetchPictures(
     const found = await download(url, { fetch: context.fetch, clock: context.clock, scope, allowance })
     if (found.problem !== undefined) return found
     const { type } = pictureIn(found.bytes) ?? {}
-    return type === undefined ? { problem: 'it is no picture: PNG, WebP or JPEG' } : { bytes: found.bytes, type }
+    return type === undefined ? { problem: 'it is no PNG, WebP or JPEG' } : { bytes: found.bytes, type }
   }
 
   const all = addresses.map(async (address) => {
