@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { chromiumPath, launchChromium } from '../runtimes/browser/chromium.ts'
+import { answer, type Served, serveDashboard, TOKEN } from '../runtimes/browser/dashboard/site.ts'
+import { goTo, settled, visit } from '../runtimes/browser/dashboard/visit.ts'
+
+/*
+ * Measures what watching a busy gateway takes: the long tasks of each page of the dashboard while the gateway answers 10,000 requests a minute, and the
+ * CPU time that one listener of `GET /api/live` adds to a request.
+ *
+ *     node test/bench/dashboard.ts --seconds 10 --a-minute 10000 --turns 60
+ */
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '10' },
+    'a-minute': { type: 'string', default: '10000' },
+    turns: { type: 'string', default: '60' },
+  },
+})
+const seconds = Number(values.seconds)
+const perSecond = Number(values['a-minute']) / 60
+const turns = Number(values.turns)
+const REQUESTS = 200
+
+const served = await serveDashboard({ fetch: answer })
+await served.gateway.api.connections.create({ provider: 'openai', apiKey: 'key-of-the-bench' })
+await served.gateway.api.connections.create({ provider: 'groq', apiKey: 'key-of-the-bench' })
+await served.gateway.api.combos.create({ name: 'fast', models: ['groq/llama-3.3-70b-versatile', 'openai/gpt-5-mini'] })
+await listenerCost(served)
+await pagesUnderLoad(served)
+await served.close()
+process.exit()
+
+async function ask({ gateway }: Served): Promise<void> {
+  const response = await gateway.fetch(
+    new Request('http://gateway/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'openai/gpt-5-mini', stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
+    }),
+  )
+  await response.text()
+}
+
+/** Turns of requests with and without a listener; the medians of their CPU time. */
+async function listenerCost(served: Served): Promise<void> {
+  const spent: Record<'alone' | 'listened', number[]> = { alone: [], listened: [] }
+  for (let turn = 0; turn < turns; turn++)
+    for (const how of ['alone', 'listened'] as const) {
+      const leaving = new AbortController()
+      const headers = { authorization: `Bearer ${TOKEN}` }
+      const live =
+        how === 'listened' &&
+        (await served.gateway.fetch('http://gateway/api/live', { headers, signal: leaving.signal }))
+      const reading = live && drain(live)
+      const before = process.cpuUsage()
+      for (let done = 0; done < REQUESTS; done++) await ask(served)
+      const { user, system } = process.cpuUsage(before)
+      spent[how].push((user + system) / REQUESTS)
+      leaving.abort()
+      await reading
+    }
+  const [alone, listened] = [medianOf(spent.alone), medianOf(spent.listened)]
+  const ofCpu = ((listened - alone) * perSecond) / 10_000
+  console.log(
+    `a request takes ${alone.toFixed(1)} µs of CPU time, with a listener ${listened.toFixed(1)} µs: at ${values['a-minute']} requests a minute the listener takes ${ofCpu.toFixed(2)} % of a CPU`,
+  )
+}
+
+async function drain({ body }: Response): Promise<void> {
+  try {
+    for await (const _ of body ?? []);
+  } catch {} // it was aborted
+}
+
+function medianOf(numbers: number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+}
+
+/** The long tasks of each page after its first second. */
+async function pagesUnderLoad(served: Served): Promise<void> {
+  if (!chromiumPath) return console.log('there is no Chromium: the pages were not measured')
+  const browser = await launchChromium(chromiumPath)
+  const { page, close } = await visit(browser, served.url)
+  await settled(page)
+  const loading = new AbortController()
+  const load = keepAsking(served, loading.signal)
+  for (const link of ['#/', '#/requests', '#/usage', '#/keys', '#/targets', '#/combos', '#/models', '#/settings']) {
+    await goTo(page, link)
+    await page.waitForTimeout(1_000)
+    const tasks: number[] = await page.evaluate(
+      `new Promise((resolve) => { const tasks = []; const seen = new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration))); seen.observe({ type: 'longtask' }); setTimeout(() => { seen.disconnect(); resolve(tasks) }, ${seconds * 1_000}) })`,
+    )
+    console.log(
+      `${link}: ${tasks.length} tasks above 50 ms in ${seconds} s${tasks.length ? `, the longest ${Math.max(...tasks)} ms` : ''}`,
+    )
+  }
+  loading.abort()
+  console.log(
+    `${((await load) / (seconds + 1) / 8).toFixed(0)} requests a second were answered, of ${perSecond.toFixed(0)}`,
+  )
+  await close()
+  await browser.close()
+}
+
+/** Asks as often as is wanted; how many requests that were. */
+async function keepAsking(served: Served, until: AbortSignal): Promise<number> {
+  const from = performance.now()
+  let asked = 0
+  while (!until.aborted) {
+    const due = ((performance.now() - from) / 1_000) * perSecond
+    for (; asked < due; asked++) void ask(served)
+    await sleep(10)
+  }
+  return asked
+}
