@@ -80,8 +80,8 @@ export function createSignalbox<S extends Specification = 'v4'>(
   const made =
     <M>(make: (models: Models<S>, modelId: string) => M) =>
     (model: NamedModel, terms?: ModelTerms): M => {
-      const entries = typeof model === 'string' ? [model] : [...model]
-      const by = model === entries[0] && !terms ? send : withList(send, { ...terms, models: entries })
+      const entries: ComboModel[] = Array.isArray(model) ? [...model] : [model]
+      const by = typeof model === 'string' && !terms ? send : withList(send, { ...terms, models: entries })
       return make(new Models<S>(specification as S, by), entries.map(nameOf).join(', ')) // the default is that of the type
     }
   const languageModel = made((models, modelId) => models.language(modelId))
@@ -95,7 +95,8 @@ export function createSignalbox<S extends Specification = 'v4'>(
   })
 }
 
-const nameOf = (entry: ComboModel) => (typeof entry === 'string' ? entry : entry.model)
+/** Nothing for what is no entry, of which the gateway says so when the model is called. */
+const nameOf = (entry: ComboModel | null | undefined) => (typeof entry === 'string' ? entry : entry?.model)
 
 /**
  * Sends a list with each request, unless the request has one of its own. The name of its model is only what records call it, and is made to fit into

@@ -13,7 +13,7 @@ import type {
   TranscriptionModelV4,
 } from '@ai-sdk/provider'
 import * as ai7 from 'ai'
-import { createSignalbox, type Signalbox, type Specification } from '../../src/ai/signalbox.ts'
+import { createSignalbox, type NamedModel, type Signalbox, type Specification } from '../../src/ai/signalbox.ts'
 import type { Gateway } from '../../src/gateway.ts'
 import { bytesOf, png } from '../kinds/image/pictures.ts'
 import { answerAt } from '../kinds/samples.ts'
@@ -177,13 +177,21 @@ for (const [way, open] of Object.entries(ways))
       const wrong = signalbox([{ model: 'two/m', params: { topP: 5 } }])
       const refused = await ai.generateText({ model: wrong, prompt: 'Hi' }).catch((error: unknown) => error)
       assert.match(String(refused), /models\[0\]\.params\.topP/)
-      for (const [list, place] of [
+      const lists: [list: unknown, place: string][] = [
         [[], '"models" must'],
         [[''], '"models[0]" must'],
-      ] as const) {
-        const blank = await ai.generateText({ model: signalbox(list), prompt: 'Hi' }).catch((error: unknown) => error)
+        [[null], '"models[0]" must'],
+        [['two/m', undefined], '"models[1]" must'],
+        [[{}], '"models[0].model" is required'],
+        [5, '"models[0]" must'],
+        [undefined, '"models[0]" must'],
+      ]
+      for (const [list, place] of lists) {
+        const model = signalbox(list as NamedModel) // as JavaScript may give it
+        const blank = await ai.generateText({ model, prompt: 'Hi' }).catch((error: unknown) => error)
         assert.match(String(blank), `x-signalbox-models: ${place}`)
       }
+      assert.is(up.calls.length, 2)
     })
 
     test('the AI SDK does not repeat what the gateway has tried at all targets', async () => {
