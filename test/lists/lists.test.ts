@@ -65,9 +65,30 @@ test('a list may name combos and aliases, and what leads nowhere is passed over'
       [undefined, undefined],
     ],
   )
-  const none = await ask({ models: ['nowhere/m', 'nothing'] })
-  assert.is(none.status, 404)
 })
+
+const NAMES_NOTHING =
+  'none of its names belongs to an active connection. Connect a provider that it names, or change the names.'
+const MANY = ['a/m', 'b/m', 'c/m', 'd/m', 'e/m', 'f/m', 'g/m']
+const deadEnds: [models: string[], message: string][] = [
+  [['nowhere/m', 'nothing'], `("nowhere/m", "nothing") can be reached: ${NAMES_NOTHING}`],
+  [MANY, `("a/m", "b/m", "c/m", "d/m", "e/m" and 2 more) can be reached: ${NAMES_NOTHING}`],
+  [
+    ['away/m', 'nothing', 'away/n'],
+    '("away/m", "nothing", "away/n") can be reached: there is no active connection to the provider "away". Add one, or activate it, at /api/connections. The administrator sends POST /api/connections with {"provider":"away","apiKey":"<its key>"}.',
+  ],
+]
+for (const [models, message] of deadEnds) {
+  test(`a list of ${models} that leads nowhere is refused with its names, whatever the model of the body is`, async () => {
+    const provider = { baseUrl: 'http://provider.test/v1', models: [{ id: 'm' }] }
+    const more = { catalog: { one: provider, away: provider }, connections: ['one'] }
+    const { ask, up } = await open(undefined, { ...more, combos: { said: { models: [] } } })
+    const response = await ask({ models })
+    assert.is(response.status, 404)
+    assert.is(await error(response), `None of the models of "x-signalbox-models" ${message}`)
+    assert.is(up.calls.length, 0)
+  })
+}
 
 test('conditions, weights and strategies of a list hold', async () => {
   const { ask, up } = await open()
@@ -82,7 +103,7 @@ test('conditions, weights and strategies of a list hold', async () => {
   assert.equal(up.providers, ['two', 'three'])
   const left = await ask({ models: [{ model: 'one/m', when: { tools: true } }] })
   assert.is(left.status, 400)
-  assert.match(await error(left), /see the conditions \("when"\)/)
+  assert.match(await error(left), /^No model of the list "x-signalbox-models" that .* see the conditions \("when"\)/)
 })
 
 const refusals: Array<[list: unknown, message: string | RegExp]> = [

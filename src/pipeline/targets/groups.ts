@@ -90,10 +90,10 @@ export async function* routesOfGroup(
   }
   if (isAny) return undefined
   if (leftOut) throw notMeant(leftOut)
-  throw await (await loadNameErrors()).unreachableModel(model, table)
+  throw await (await loadNameErrors()).unreachableModel(model, table, outermost)
 }
 
-const notMeant = ({ name }: Group) =>
+const notMeant = ({ name, label }: Group) =>
   gatewayError('INVALID_REQUEST', {
-    message: `No model of the combo "${name}" that can be reached is for a request like this one: see the conditions ("when") of its models.`,
+    message: `No model of the ${label === 'list' ? 'list' : 'combo'} "${name}" that can be reached is for a request like this one: see the conditions ("when") of its models.`,
   })

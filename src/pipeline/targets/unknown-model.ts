@@ -2,6 +2,7 @@ import { type GatewayError, gatewayError } from '../../errors.ts'
 import { didYouMean, nearest } from '../../lib/spelling.ts'
 import { catalogAliasOf, definitionOf, namesOf } from '../../providers/names.ts'
 import { compatibleFormat, isLocal } from '../../providers/target.ts'
+import type { Group } from '../../routing/group.ts'
 import { kindSentence } from '../../routing/kinds.ts'
 import { knownNames, missingProviders } from '../../routing/known-names.ts'
 import type { RouteTable } from '../../routing/route-table.ts'
@@ -120,12 +121,14 @@ function nearestTo(model: string, providers: readonly string[]): string | undefi
 
 /**
  * The error for a name that is known and leads to no active connection; it names the providers that lack one, and the call that adds it where
- * there is one such provider.
+ * there is one such provider. `group`: what the request asks for; the name that goes with a list of models is only what records call it.
  */
-export function unreachableModel(model: string, table: RouteTable): GatewayError {
-  const providers = missingProviders(model, table)
+export function unreachableModel(model: string, table: RouteTable, group?: Group): GatewayError {
+  const list = group?.label === 'list' ? group : undefined
+  const names = list?.entries.map(({ name }) => name) ?? [model]
+  const providers = [...new Set(names.flatMap((name) => missingProviders(name, table)))].slice(0, 3)
   const missing = providers.map((provider) => `"${provider}"`)
-  const combo = table.comboOf(model)
+  const combo = list ? undefined : table.comboOf(model)
   const why =
     combo?.entries.length === 0
       ? `the combo "${combo.name}" has no models. Give it some with PUT ${table.basePath}/api/combos/{id}.`
@@ -133,8 +136,16 @@ export function unreachableModel(model: string, table: RouteTable): GatewayError
         ? 'none of its names belongs to an active connection. Connect a provider that it names, or change the names.'
         : `there is no active connection to the provider ${missing.join(' or ')}. Add one, or activate it, at ${table.basePath}/api/connections.${callThatConnects(providers, table)}`
   const listed = missing.length > 0 ? listsOnlyCatalog(table) : undefined
-  const message = `The model "${model}" cannot be reached: ${why}${listed ? ` ${listed}` : ''}`
+  const what = list
+    ? `None of the models of "${list.name}" (${shortList(names)}) can be reached`
+    : `The model "${model}" cannot be reached`
+  const message = `${what}: ${why}${listed ? ` ${listed}` : ''}`
   return gatewayError('MODEL_NOT_FOUND', { message })
+}
+
+function shortList(names: readonly string[]): string {
+  const shown = names.slice(0, 5).map((name) => `"${name}"`)
+  return shown.join(', ') + (names.length > shown.length ? ` and ${names.length - shown.length} more` : '')
 }
 
 /** Clouds need more than a key: the README has it. A server of one's own needs none, and is asked for its models. */
