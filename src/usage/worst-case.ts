@@ -61,16 +61,23 @@ export function worstCaseOf(
   }
 }
 
-/** The price with that of the dearest image which the request can be answered with, by its `quality` and `size` in OpenAI's form. */
+/**
+ * The price with that of the dearest image which the request can be answered with, by its `quality` and `size` in OpenAI's form. Unless a name in
+ * `images` is exactly what it asks for, the answer may be one that none of them names: that costs `image`, else as much as the dearest of all.
+ */
 function withDearestImage(price: Price | undefined, { quality, size }: JsonObject): Price | undefined {
   if (!price?.images) return price
   const { images, image = 0, ...others } = price
+  const askedFor = (part: string) => (/^\d/.test(part) ? size : quality)
+  const isAsked = (part: string) => part !== 'auto' && askedFor(part) === part
   /** A size may also be meant by its tier. */
   const fits = (part: string) => {
-    const asked = /^\d/.test(part) ? size : quality
+    const asked = askedFor(part)
     return typeof asked !== 'string' || asked === 'auto' || asked === part || /^512$|K$/.test(part)
   }
-  const dearest = dearestOf(images, (name) => name.split(':').every(fits)) ?? price.image ?? dearestOf(images)
+  const isNamed = Object.keys(images).some((name) => name.split(':').every(isAsked))
+  const isAny = price.image === undefined && !isNamed
+  const dearest = dearestOf(images, (name) => isAny || name.split(':').every(fits))
   return dearest === undefined ? price : { ...others, image: Math.max(image, dearest) }
 }
 

@@ -28,7 +28,7 @@ async function open(price: Price, said: object = {}) {
     return world.told.usages.at(-1)?.costUsd
   }
   const limited = (body: object) => ask(body, { authorization: `Bearer ${key}` })
-  return { ...world, cost, limited, up }
+  return { ...world, world, cost, limited, up }
 }
 
 for (const [body, said, usd] of [
@@ -68,7 +68,7 @@ test('the dearest that a request can be answered with is reserved', async () => 
     [{ quality: 'low', size: '1024x1024', n: 10 }, 200],
     [{ quality: 'high', size: '1024x1024' }, 200],
     [{ quality: 'high', size: '1024x1024', n: 2 }, 402],
-    [{ quality: 'low' }, 200],
+    [{ quality: 'low' }, 402], // of which size it will be is not known, nor whether that has a price
     [{ quality: 'high' }, 402],
     [{ size: 'auto', quality: 'auto' }, 402],
     [{ quality: 'unheard', size: '1024x1024' }, 402],
@@ -76,6 +76,30 @@ test('the dearest that a request can be answered with is reserved', async () => 
     const { limited } = await open({ images: named })
     assert.is((await limited(body)).status, status, JSON.stringify(body))
   }
+})
+
+test('no image costs more than was reserved for it, whatever the vendor says of it', async () => {
+  const tables = [
+    images,
+    { medium: 0.05, '1536x1024': 0.2 },
+    { medium: 0.05, '4096x4096': 0.2 },
+    { 'low:1024x1024': 0.01, 'high:1536x1024': 0.2 },
+    { '1K': 0.01, '512x512': 0.2 },
+  ]
+  const asked = [{}, { size: '1024x1024' }, { quality: 'low' }, { size: '4K' }, { quality: 'low', size: '512x512' }]
+  const answers = [{}, { quality: 'low' }, { size: '1024x1024' }, { size: '1536x1024', quality: 'medium' }]
+  for (const table of tables)
+    for (const body of asked)
+      for (const said of answers) {
+        const { cost, world, up } = await open({ images: table }, said)
+        const usd = Number(await cost(body))
+        const { key } = await world.api.keys.create({ name: 'b', limits: { usd: { total: usd - 0.001 } } })
+        const more = { model: 'one/m', prompt: 'rain', ...body }
+        const { status } = await world.post('/v1/images/generations', more, {
+          headers: { authorization: `Bearer ${key}` },
+        })
+        assert.equal([status, up.calls.length], [402, 1], JSON.stringify({ table, body, said }))
+      }
 })
 
 test('prices of images and minutes are refused by the name of the field', async () => {
