@@ -9,7 +9,7 @@ import type { ClientForm, ClientStream, WriteTerms } from '../forms.ts'
 import { pictureIn } from './header.ts'
 import { type ImageRequest, type Images, type MadeImage, type Picture, pictureAt } from './image.ts'
 import type { ImagePiece } from './pieces.ts'
-import { pixelsIn, ratioIn, tierIn } from './sizes.ts'
+import { pixelsIn, ratioIn, tierIn, tierOf } from './sizes.ts'
 
 export type ImageClient = ClientForm<ImageRequest, Images, ImagePiece>
 
@@ -107,8 +107,15 @@ function sizeIn(fields: Fields, warnings: Warnings): Pick<ImageRequest, 'size' |
   const aspectRatio = fields.text('aspect_ratio')
   if (aspectRatio !== undefined && aspectRatio !== 'auto' && ratioIn(aspectRatio) === undefined)
     warnings.refuse('aspect_ratio', 'must be two numbers, such as "16:9".')
-  const tier = tierIn(fields.text('resolution') ?? text)
   const size = pixelsIn(text)
+  const sizeTier = size ? tierOf(size) : tierIn(text)
+  const resolution = fields.text('resolution') ?? 'auto'
+  const ownTier = tierIn(resolution)
+  if (!ownTier && resolution !== 'auto') warnings.refuse('resolution', 'must be one of 512, 1K, 2K, 4K.')
+  // Some vendors would go by the one, some by the other, and the price of an image is by what it is.
+  if (ownTier && sizeTier && ownTier !== sizeTier)
+    warnings.refuse('resolution', `is not that of "size", which is ${sizeTier}: leave one of them out.`)
+  const tier = ownTier ?? tierIn(text)
   if (text !== undefined && text !== 'auto' && !size && !tierIn(text))
     warnings.refuse('size', 'must be "auto", a width and a height such as "1536x1024", or one of 512, 1K, 2K, 4K.')
   return { size, tier, ...(aspectRatio !== undefined && aspectRatio !== 'auto' && { aspectRatio }) }

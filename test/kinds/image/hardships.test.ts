@@ -128,6 +128,9 @@ test('more than sixteen pictures, two masks, and a mask beside markup are refuse
     [{}, 'image'],
     [{ image, n: 0 }, 'n'],
     [{ image, size: 'big' }, 'size'],
+    [{ image, resolution: '8K' }, 'resolution'],
+    [{ image, size: '512x512', resolution: '4K' }, 'resolution'],
+    [{ image, size: '1K', resolution: '4K' }, 'resolution'],
     [{ image, prompt: ' ' }, 'prompt'],
   ] as const) {
     const response = await ask('openai/gpt-image-2', body, { path: 'edits' })
