@@ -90,6 +90,24 @@ test('an exchange brings the records of home to the cloud, whose host sees them'
   assert.is((await cloud().settings.get()).requireApiKey, true)
 })
 
+test('an exchange keeps all that entries of a combo say, in both directions', async () => {
+  const { cloud, home, sync, restart } = await filled()
+  const models = [
+    { model: 'openai/tts-1', weight: 2, voices: { alloy: 'Rachel', Chloé: 'echo' } },
+    { model: 'openai/tts-2', when: { headers: { 'x-plan': 'paid' } }, voices: { alloy: 'nova' } },
+  ]
+  const { id } = await home.combos.create({ name: 'speech', kind: 'tts', models })
+  await home.combos.create({ name: 'chat', models: [{ model: 'openai/gpt-5', params: { maxTokens: 9, topP: 0.5 } }] })
+  assert.equal(await sync(), { conflicts: [], refused: [] })
+  restart()
+  assert.equal(await cloud().combos.list(), await home.combos.list())
+  assert.equal((await cloud().combos.get(id)).models, models)
+  const changed = [{ model: 'openai/tts-1', voices: { verse: 'Clyde' } }]
+  await cloud().combos.update(id, { models: changed })
+  assert.equal(await sync(), { conflicts: [], refused: [] })
+  assert.equal((await home.combos.get(id)).models, changed)
+})
+
 test('an exchange brings what the host of the proxy changes home: a key with its value, of which the proxy then keeps the digest alone', async () => {
   const { cloud, home, id, key, sync, statusOf, restart } = await filled()
   const made = await cloud().keys.create({ name: 'made at the cloud' })
