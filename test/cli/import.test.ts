@@ -166,7 +166,8 @@ test('a config of Portkey becomes a combo "portkey" with those within it, and st
   assert.match(said, /cache -> Signalbox keeps no answers/)
   const { combos } = await api.combos.list()
   const [top, inner] = ['portkey', 'shared'].map((name) => combos.find((combo) => combo.name === name))
-  assert.equal(top?.models, ['shared', 'mistral/mistral-large-latest', 'lab.test/qwen3'])
+  const mistral = { model: 'mistral/mistral-large-latest', params: { temperature: 0 } }
+  assert.equal(top?.models, ['shared', mistral, 'lab.test/qwen3'])
   assert.equal(
     [top?.strategy, top?.maxAttempts, top?.timeouts],
     ['fallback', 5, { headersMs: 20_000, totalMs: 20_000 }],
@@ -199,6 +200,43 @@ test('a conditional strategy of Portkey becomes entries with conditions', async 
   assert.is((await chat('portkey', { metadata: { team: 'b' } })).asked[0]?.model, 'gpt-4o')
   assert.is((await chat('portkey', { metadata: { plan: 'paid' } })).asked[0]?.model, 'gpt-4o')
   assert.is((await chat('portkey', { metadata: { team: 'c' } })).asked[0]?.model, 'gpt-4o-mini')
+})
+
+test('what a config of Portkey sets for its requests becomes parameters of entries, those around a target included', async ({
+  folder,
+}) => {
+  const config = {
+    strategy: {
+      mode: 'conditional',
+      conditions: JSON.parse('[{ "query": { "metadata.plan": "paid" }, "then": "large" }]'),
+      default: 'two',
+    },
+    override_params: { temperature: 0.5, user: 'u', max_tokens: 100 },
+    targets: [
+      { name: 'large', provider: 'openai', override_params: { model: 'gpt-4o', max_tokens: 9, top_p: 3, stop: 'END' } },
+      {
+        name: 'two',
+        targets: [{ provider: 'openai', overrideParams: { model: 'gpt-4o-mini', reasoningEffort: 'low', topP: 0.1 } }],
+      },
+    ],
+  }
+  const path = await written(folder, '.json', JSON.stringify(config))
+  const { said, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
+  assert.match(said, /targets\[0\]\.override_params: maxTokens, temperature, stopSequences -> "params" of its entry/)
+  assert.match(said, /targets\[0\]\.override_params\.top_p -> has no counterpart/)
+  assert.match(said, /targets\[1\]\.targets\[0\]\.override_params\.user -> has no counterpart/)
+  const { combos } = await api.combos.list()
+  assert.equal(Object.fromEntries(combos.map(({ name, models }) => [name, models])), {
+    portkey: [
+      {
+        model: 'openai/gpt-4o',
+        when: { metadata: { plan: 'paid' } },
+        params: { maxTokens: 9, temperature: 0.5, stopSequences: ['END'] },
+      },
+      'two',
+    ],
+    two: [{ model: 'openai/gpt-4o-mini', params: { maxTokens: 100, temperature: 0.5, topP: 0.1, reasoning: 'low' } }],
+  })
 })
 
 const NINE_ROUTER_ENV = {

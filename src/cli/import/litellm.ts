@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { PARAM_REASONS, READ_PARAMS, setByDeployment } from './litellm-params.ts'
+import { ENTRY_PARAMS_WIN, entryParamsOf } from './entry-params.ts'
+import { PARAM_REASONS, READ_PARAMS } from './litellm-params.ts'
 import { planSettings, STRATEGIES } from './litellm-settings.ts'
 import {
   address,
@@ -67,6 +68,9 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
   'nvidia-nim': 'NVIDIA_NIM_API_KEY',
   jina: 'JINA_AI_API_KEY',
 }
+
+/** What a deployment is for where its requests are chat; so they are where it does not say. */
+const CHAT_MODES = ['chat', 'completion', 'responses']
 
 /** Local servers, which need no key. */
 const KEYLESS = ['ollama', 'lmstudio']
@@ -160,7 +164,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
   }
   if (Object.values(price).some((one) => one !== undefined)) plan.price(connection, model, price)
   const mode = textOf(info.mode)
-  const set = setByDeployment(params, mode)
+  const set = entryParamsOf(mode === undefined || CHAT_MODES.includes(mode) ? params : {})
   const done = [...READ_PARAMS, ...set.done]
   plan.leavesRest(`${place}.litellm_params`, params, { done, reasons: PARAM_REASONS })
   for (const name of ['rpm', 'tpm'])
@@ -325,11 +329,7 @@ function baseOf(
   if (!hasMore && combo !== name) plan.aliases.set(name, combo)
   plan.maps(shown, `combo ${combo} (${strategy}): ${entries.map((entry) => entry.model).join(', ')}`)
   for (const { place, params } of deployments)
-    if (params)
-      plan.maps(
-        `${place}: ${Object.keys(params).join(', ')}`,
-        `"params" of its entry, which win over what a client sends`,
-      )
+    if (params) plan.maps(`${place}: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_WIN)
   return combo
 }
 

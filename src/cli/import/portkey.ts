@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { ENTRY_PARAMS_WIN, entryParamsOf } from './entry-params.ts'
 import {
   address,
   entriesOf,
@@ -47,6 +48,8 @@ interface ModelTarget {
   weight: number | undefined
   connection: string | undefined
   model: string | undefined
+  /** What it sets for its requests, as an entry of a combo here. */
+  params: Readonly<Record<string, PlannedValue>> | undefined
 }
 interface StrategyTarget {
   place: string
@@ -99,7 +102,8 @@ function nodeOf(given: JsonObject, { place, model, inherited, plan }: TargetPlac
   const own = Object.fromEntries(
     INHERITED.filter((member) => given[member] !== undefined).map((member) => [member, given[member]]),
   )
-  const whole = { ...inherited, ...own }
+  const params = { ...objectOf(inherited.override_params), ...objectOf(given.override_params) }
+  const whole = { ...inherited, ...own, override_params: params }
   plan.leavesRest(place, given, { done: READ, reasons: REASONS })
   if (Array.isArray(given.targets)) {
     const targets = given.targets.map((target, at) =>
@@ -110,15 +114,16 @@ function nodeOf(given: JsonObject, { place, model, inherited, plan }: TargetPlac
   const shown = place || 'the config'
   const account = accountOf({ ...given, ...whole }, shown, plan)
   if (typeof account === 'string') plan.leaves(shown, account)
-  const params = objectOf(whole.override_params)
   const asked = textOf(given.deployment_id) ?? textOf(params.model)
-  plan.leavesRest(`${shown}.override_params`, params, { done: ['model'], reasons: {} })
+  const set = entryParamsOf(params)
+  plan.leavesRest(`${shown}.override_params`, params, { done: ['model', ...set.done] })
   return {
     place,
     name,
     weight,
     connection: typeof account === 'string' ? undefined : plan.connection(account),
     model: asked ?? model,
+    params: set.params,
   }
 }
 
@@ -201,16 +206,20 @@ function planCombo({ place, given, targets }: StrategyTarget, wish: string, plan
   const from = place || 'the config'
   if (mode === 'single' && targets.length > 1) plan.leaves(`${from}: mode single`, 'Only the first target is used.')
   const used = mode === 'single' ? targets.slice(0, 1) : targets
-  const entries = new Map<TargetNode, string>()
+  const entries = new Map<TargetNode, PlannedEntry>()
   for (const [at, target] of used.entries()) {
     const model = isBranch(target) ? planCombo(target, target.name ?? `${wish}-${at + 1}`, plan) : modelOf(target, plan)
-    if (model !== undefined) entries.set(target, model)
+    if (model === undefined) continue
+    const params = isBranch(target) ? undefined : target.params
+    entries.set(target, { model, params })
+    if (params)
+      plan.maps(`${target.place || 'the config'}.override_params: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_WIN)
   }
   const planned: readonly PlannedEntry[] =
     mode === 'conditional'
       ? conditional(strategy, { from, entries, plan })
-      : [...entries].map(([{ weight }, model]) => ({
-          model,
+      : [...entries].map(([{ weight }, entry]) => ({
+          ...entry,
           weight: mode === 'loadbalance' ? (weight ?? 1) : undefined,
         }))
   const kind = { single: 'fallback', fallback: 'fallback', loadbalance: 'weighted', conditional: 'conditional' }[mode]
@@ -256,25 +265,25 @@ function modelOf({ place, connection, model }: ModelTarget, plan: ImportPlan): s
 /** The entries of a conditional strategy: Portkey takes the first condition that holds. */
 function conditional(
   strategy: JsonObject,
-  { from, entries, plan }: { from: string; entries: ReadonlyMap<TargetNode, string>; plan: ImportPlan },
+  { from, entries, plan }: { from: string; entries: ReadonlyMap<TargetNode, PlannedEntry>; plan: ImportPlan },
 ): PlannedEntry[] {
   const named = (name: string | undefined) => [...entries].find(([target]) => target.name === name)?.[1]
   const planned: PlannedEntry[] = []
   for (const [at, condition] of listOf(strategy.conditions).entries()) {
     const { query, then } = objectOf(condition)
     const place = `${from}: conditions[${at}]`
-    const model = named(textOf(then))
+    const entry = named(textOf(then))
     const whens = conditionsOf(query)
-    if (model === undefined) plan.leaves(place, `leads to no target that could be made`)
+    if (entry === undefined) plan.leaves(place, `leads to no target that could be made`)
     else if (whens === undefined)
       plan.leaves(
         place,
         'Only $eq and $in on metadata and on params.model, with $and and $or around them, have a counterpart.',
       )
-    else for (const when of whens) planned.push({ model, when })
+    else for (const when of whens) planned.push({ ...entry, when })
   }
   const other = named(textOf(strategy.default))
-  if (other !== undefined) planned.push({ model: other })
+  if (other !== undefined) planned.push(other)
   return planned
 }
 
