@@ -255,7 +255,10 @@ export interface Endpoint {
   reads: 'json' | 'form' | 'sound'
   /** The limit for the size of its body; default `maxBodyBytes`. */
   bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'
-  /** The size in bytes of the files that its body has in base64. Present: the limit is that of the files, and the body may be a third larger. */
+  /**
+   * The size in bytes of the files that its body has in base64, where that is no form. Present: the limit is that of the files, and the body may be a
+   * third larger.
+   */
   sizeInBase64?(body: JsonObject, files: readonly FormFile[]): number
   /** When its answer is a stream: if the body's `stream` is true, always, or never. */
   streams: 'asked' | 'always' | 'never'

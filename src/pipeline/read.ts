@@ -16,7 +16,9 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   const { client } = log
   client.checkTimeout()
   checkMediaType(exchange, endpoint)
-  const { bodyLimit = 'maxBodyBytes', sizeInBase64 } = endpoint
+  const { bodyLimit = 'maxBodyBytes' } = endpoint
+  const isForm = endpoint.reads === 'form' && isMultipart(exchange.header('content-type'))
+  const sizeInBase64 = isForm ? undefined : endpoint.sizeInBase64
   const most = context.limits[bodyLimit]
   const maxBytes = sizeInBase64 ? Math.ceil(most / 3) * 4 + BESIDE_FILES : most
   const tooLarge = (headers: Readonly<Record<string, string>> = {}) =>

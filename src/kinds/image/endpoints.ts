@@ -54,6 +54,8 @@ const endpoint = (
     streams: 'asked',
     bound,
     bodyLimit: 'maxImageBytes',
+    sizeInBase64: ({ image, images, input_references: references, mask, markup }) =>
+      sizeOf([image, images, references, mask, markup]),
     words: {
       summary: name === 'edits' ? 'Change images' : 'Make images',
       vendor: 'OpenAI',
@@ -71,11 +73,16 @@ export const imageEndpoints: readonly KindEndpoint[] = [
     loadForms,
     bound,
     bodyLimit: 'maxImageBytes',
-    sizeInBase64: ({ files, mask }) => [files, mask].flat().reduce<number>((size, file) => size + dataIn(file), 0),
+    sizeInBase64: ({ files, mask }) => sizeOf([files, mask]),
     summary: 'Make or change images',
     page: 'image-generation',
   }),
 ]
 
-const dataIn = (file: unknown): number =>
-  isObject(file) && typeof file.data === 'string' ? file.data.length * 0.75 : 0
+/** In bytes: of all pictures in base64, which are texts, or objects as those of OpenAI, xAI, OpenRouter and the AI SDK. */
+const sizeOf = (pictures: readonly unknown[]): number =>
+  pictures.flat().reduce<number>((size, picture) => {
+    const { data, url, image_url: inner } = isObject(picture) ? picture : { data: picture }
+    const text = data ?? url ?? (isObject(inner) ? inner.url : inner)
+    return typeof text === 'string' ? size + (text.length - text.indexOf(',') - 1) * 0.75 : size
+  }, 0)

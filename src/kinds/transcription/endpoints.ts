@@ -1,5 +1,6 @@
 import type { RequestBound } from '../../formats/format.ts'
 import type { Operation } from '../../formats/operations.ts'
+import { isObject } from '../../lib/json.ts'
 import type { FormFile } from '../../lib/multipart.ts'
 import { once } from '../../lib/promises.ts'
 import { aiSdkEndpoints, type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
@@ -44,6 +45,8 @@ const endpoint = (
     loadForms,
     reads: 'form',
     bodyLimit: 'maxAudioBytes',
+    sizeInBase64: ({ input_audio: sound }) =>
+      isObject(sound) && typeof sound.data === 'string' ? sound.data.length * 0.75 : 0,
     streams: 'asked',
     bound,
     words: { summary, vendor: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/audio' },

@@ -116,6 +116,18 @@ test('an upload that is larger than its limit is a 413 that names the option', a
   assert.is(up.calls.length, 0)
 })
 
+test('the limit of pictures in JSON is that of the bytes of all', async () => {
+  const { ask } = await openImages({ limits: { maxImageBytes: 3_000 } })
+  const image = dataUrl(Buffer.concat([bytesOf(png), Buffer.alloc(1_400)]).toString('base64'))
+  const most = { image: [image], mask: image }
+  assert.is((await ask('openai/gpt-image-2', most, { path: 'edits' })).status, 200)
+  for (const body of [
+    { image: [image, image], mask: image },
+    { image, images: [{ image_url: image }], markup: image },
+  ])
+    assert.is((await ask('openai/gpt-image-2', body, { path: 'edits' })).status, 413)
+})
+
 test('more than sixteen pictures, two masks, and a mask beside markup are refused by name', async () => {
   const { ask, up } = await openImages()
   const image = dataUrl(png)

@@ -236,6 +236,23 @@ test('an upload over its limit gets a 413 that names the option', async () => {
   assert.is(up.calls.length, 0)
 })
 
+test('the limit of sound in JSON is that of its bytes, as it is in a form', async () => {
+  const { post, up } = await open(() => json({ text: TEXT }), { limits: { maxAudioBytes: 5_000 } })
+  for (const [size, status] of [
+    [4_999, 200],
+    [5_000, 200],
+    [5_003, 413],
+    [2_000_000, 413],
+  ] as const) {
+    const data = Buffer.alloc(size, 1).toString('base64')
+    const response = await post(AT, { model: 'openai/m', input_audio: { data, format: 'mp3' } })
+    const text = await response.text()
+    assert.is(response.status, status, `${size} ${text}`)
+    if (status === 413) assert.match(text, /limits\.maxAudioBytes/)
+  }
+  assert.is(up.calls.length, 2)
+})
+
 test('a page of another site needs a preflight to send a form', async () => {
   const { send } = await open()
   const origin = 'https://elsewhere.test'
