@@ -42,17 +42,29 @@ export function nearestRatio(ratio: number, ratios: readonly string[] = RATIOS):
   return ratios.reduce((best, name) => (distance(name) < distance(best) ? name : best))
 }
 
+/** Names a ratio that is another than that of the size, which counts. */
+export function noteRatio({ size, aspectRatio = '' }: ImageRequest, { warnings }: VendorContext): void {
+  const ratio = ratioIn(aspectRatio)
+  if (size && ratio !== undefined && !isNear(ratio, size.width / size.height)) warnings.noteDropped('aspect_ratio')
+}
+
+/** 1920x1088 is 16:9. */
+const isNear = (one: number, other: number) => Math.abs(one / other - 1) < 0.02
+
 /** Ratio and tier, for vendors that take no pixels. What is not exactly what was asked for is noted. */
 export function shapeOf(
-  { size, aspectRatio, tier }: ImageRequest,
-  { warnings }: VendorContext,
+  asked: ImageRequest,
+  context: VendorContext,
   { ratios = RATIOS, tiers = TIERS }: { ratios?: readonly string[]; tiers?: readonly Tier[] } = {},
 ): { ratio?: string; tier?: Tier } {
+  const { size, aspectRatio, tier } = asked
+  const { warnings } = context
+  noteRatio(asked, context)
   const wanted = size ? size.width / size.height : aspectRatio === undefined ? undefined : ratioIn(aspectRatio)
   const wantedTier = tier ?? (size && tierOf(size))
   const ratio = wanted === undefined ? undefined : nearestRatio(wanted, ratios)
   const taken = wantedTier && nearestTier(wantedTier, tiers)
-  const isExact = wanted === undefined || Math.abs((ratioIn(ratio ?? '') ?? 0) / wanted - 1) < 0.02 // 1920x1088 is 16:9
+  const isExact = wanted === undefined || isNear(ratioIn(ratio ?? '') ?? 0, wanted)
   if (!isExact) warnings.noteChanged(size ? 'size' : 'aspect_ratio', 'replaced')
   else if (taken !== wantedTier) warnings.noteChanged(size ? 'size' : 'resolution', 'replaced')
   return { ...(ratio !== undefined && { ratio }), ...(taken && { tier: taken }) }
@@ -69,10 +81,13 @@ const EDGES: Readonly<Record<Tier, number>> = { '512': 512, '1K': 1_024, '2K': 2
 
 /** Pixels, for vendors that take nothing else, rounded to multiples of `step`; `undefined` where nothing was asked for. */
 export function pixelsOf(
-  { size, aspectRatio, tier }: ImageRequest,
-  { warnings }: VendorContext,
+  asked: ImageRequest,
+  context: VendorContext,
   { step, least = step, most }: { step: number; least?: number; most: number },
 ): PixelSize | undefined {
+  const { size, aspectRatio, tier } = asked
+  const { warnings } = context
+  noteRatio(asked, context)
   const ratio = aspectRatio === undefined ? undefined : ratioIn(aspectRatio)
   if (!size && ratio === undefined && !tier) return undefined
   const edge = EDGES[tier ?? '1K']
@@ -80,12 +95,14 @@ export function pixelsOf(
   const scale = Math.min(1, most / Math.max(wanted.width, wanted.height))
   const rounded = (pixels: number) => Math.max(least, Math.round((pixels * scale) / step) * step)
   const taken = { width: rounded(wanted.width), height: rounded(wanted.height) }
+  if (!size && tier && tierOf(taken) !== tier) warnings.noteChanged('resolution', 'replaced')
   if (size && (taken.width !== size.width || taken.height !== size.height)) warnings.noteChanged('size', 'replaced')
   return taken
 }
 
 /** In OpenAI's words, for vendors that take pixels alone; `undefined` where nothing was asked for. */
 export function shapeText(asked: ImageRequest, context: VendorContext): string | undefined {
+  if (asked.size) noteRatio(asked, context)
   const pixels = asked.size ?? pixelsOf(asked, context, { step: 16, most: 3_840 })
   return pixels && `${pixels.width}x${pixels.height}`
 }

@@ -89,6 +89,28 @@ for (const name of vendorNames) {
   })
 }
 
+test('a larger image than the vendor makes, and a ratio beside another size, are named', async () => {
+  const { ask } = await openImages()
+  for (const [model, body, lost] of [
+    ['fireworks', { resolution: '4K' }, 'replaced:resolution'],
+    ['fireworks', { size: '4096x4096' }, 'replaced:size'],
+    ['fireworks', { size: '1024x1024' }, undefined],
+    ['bfl', { resolution: '4K' }, 'replaced:resolution'],
+    ['bfl', { resolution: '2K' }, undefined],
+    ['together', { resolution: '4K', aspect_ratio: '16:9' }, 'replaced:resolution'],
+    ['google', { size: '1024x1024', aspect_ratio: '16:9' }, 'dropped:aspect_ratio'],
+    ['bfl', { size: '1024x1024', aspect_ratio: '16:9' }, 'dropped:aspect_ratio'],
+    ['openrouter', { size: '1024x1024', aspect_ratio: '16:9' }, 'dropped:aspect_ratio'],
+    ['openai', { size: '1024x1024', aspect_ratio: '16:9' }, 'dropped:aspect_ratio'],
+    ['xai', { size: '1536x1024', aspect_ratio: '3:2' }, undefined],
+  ] as const) {
+    const response = await ask(imageVendors[model].model, body)
+    const what = JSON.stringify([model, body])
+    assert.is(response.status, 200, `${what} ${await response.text()}`)
+    assert.is(response.headers.get('x-signalbox-warning') ?? undefined, lost, what)
+  }
+})
+
 /** Is a size of 1536x1024 in the words of the vendor? */
 const SIZES: Readonly<Record<VendorName, (sent: Record<string, unknown>) => boolean>> = {
   openai: ({ size }) => size === '1536x1024',

@@ -20,7 +20,7 @@ export const bfl: ImageVendor = {
     const { moderation, ...options } = optionsFor(asked, OPTIONS, context)
     const [first, ...others] = pictures.map(plain)
     const shape = BY_RATIO.test(model)
-      ? { aspect_ratio: shapeOf(asked, context).ratio }
+      ? { aspect_ratio: shapeOf(asked, context, { tiers: model.includes('ultra') ? ['1K', '2K'] : ['1K'] }).ratio }
       : pixelsOf(asked, context, { step: 16, least: 256, most: 2_048 })
     return {
       path: `/${pathSegment(model)}`,

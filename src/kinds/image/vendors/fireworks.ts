@@ -28,7 +28,7 @@ export const fireworks: ImageVendor = {
     const isKontext = KONTEXT.test(model)
     refusePictures(asked, isKontext ? 1 : 0, context)
     const options = optionsFor(asked, isKontext ? [...OPTIONS, ...OF_KONTEXT] : OPTIONS, context)
-    const { ratio } = shapeOf(asked, context)
+    const { ratio } = shapeOf(asked, context, { tiers: ['1K'] })
     const [picture] = asked.pictures
     return {
       path: `/workflows/${model.split('/').map(pathSegment).join('/')}${isKontext ? '' : '/text_to_image'}`,

@@ -1,6 +1,7 @@
 import type { VendorForm } from '../../forms.ts'
 import { addressOf, type ImageRequest, type Images, optionsFor, refuseMask } from '../image.ts'
 import { type ImagePiece, imageEvents } from '../pieces.ts'
+import { noteRatio } from '../sizes.ts'
 import { openaiImages } from './openai.ts'
 
 /** https://openrouter.ai/docs/guides/overview/multimodal/image-generation: edits go to the same address, as references. */
@@ -11,6 +12,7 @@ export const openrouter: VendorForm<ImageRequest, Images, ImagePiece> = {
   request(asked, context) {
     const { prompt, count, size, tier, aspectRatio, pictures, wantsUrl } = asked
     refuseMask(asked, context)
+    noteRatio(asked, context)
     if (wantsUrl) context.warnings.noteDropped('response_format')
     return {
       path: '/images',
