@@ -169,7 +169,8 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
   plan.leavesRest(`${place}.litellm_params`, params, { done, reasons: PARAM_REASONS })
   for (const name of ['rpm', 'tpm'])
     if (entry[name] !== undefined) plan.leaves(`${place}.${name}`, PARAM_REASONS[name] ?? '')
-  const share = (name: string) => numberOf(params[name]) ?? numberOf(entry[name])
+  const share = (name: string) =>
+    plan.share(`${place}.litellm_params.${name}`, params[name]) ?? plan.share(`${place}.${name}`, entry[name])
   return {
     place,
     connection,

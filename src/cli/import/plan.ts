@@ -105,6 +105,26 @@ export class ImportPlan {
     }
   }
 
+  /** Says which members are not of their type, as nothing is made of them. `place` ends in a dot, or is empty. */
+  leavesMistyped(place: string, given: JsonObject, types: Readonly<Record<string, 'list' | 'object'>>): void {
+    for (const [name, type] of Object.entries(types)) {
+      const value = given[name] ?? undefined
+      const fits = type === 'list' ? Array.isArray(value) : isObject(value)
+      if (value !== undefined && !fits)
+        this.leaves(`${place}${name}`, `must be ${type === 'list' ? 'a list' : 'an object'}: nothing is made of it`)
+    }
+  }
+
+  /** The share of a model, which is 0 at least; what is none is said. */
+  share(place: string, given: unknown): number | undefined {
+    const found = numberOf(given)
+    if (found === undefined && given !== undefined && given !== null)
+      this.leaves(place, 'must be a number: nothing is made of it')
+    if (found === undefined || found >= 0) return found
+    this.leaves(place, 'A weight is 0 at least: 0 is taken, with which a model is tried after all others.')
+    return 0
+  }
+
   /** The variable for a secret that was written out; `wish` is its name, unless another secret has it. */
   secret(value: string, wish: string, holds: string): Reference {
     const known = this.#secrets.get(value)
@@ -281,7 +301,7 @@ export function address(
   return isPlain ? whole : plan.secret(whole, `${wish}_BASE_URL`, 'an address')
 }
 
-/** The entries of a combo, with their weights where they differ. */
+/** The entries of a combo, with their weights where they differ: up to 1,000, in the same proportion where one was higher. */
 export function entriesOf(entries: readonly PlannedEntry[]): PlannedValue[] {
   const weights = entries.map(({ weight }) => weight ?? 1)
   const most = Math.max(...weights)
@@ -289,7 +309,7 @@ export function entriesOf(entries: readonly PlannedEntry[]): PlannedValue[] {
   return entries.map(({ model, when, params }, at) => {
     if (isEven && when === undefined && params === undefined) return model
     const weight = weights[at] ?? 1
-    const share = most > 1_000 ? Math.round((weight / most) * 1_000) : weight
+    const share = most > 1_000 ? Number(((weight / most) * 1_000).toPrecision(6)) : weight
     return { model, ...(!isEven && { weight: share }), when, params }
   })
 }

@@ -98,7 +98,8 @@ const INHERITED = ['override_params', 'provider', 'api_key', 'virtual_key', 'cus
 
 function nodeOf(given: JsonObject, { place, model, inherited, plan }: TargetPlace): TargetNode {
   const name = textOf(given.name)
-  const weight = numberOf(given.weight)
+  const within = place && `${place}.`
+  const weight = plan.share(`${within}weight`, given.weight)
   const own = Object.fromEntries(
     INHERITED.filter((member) => given[member] !== undefined).map((member) => [member, given[member]]),
   )
@@ -107,7 +108,7 @@ function nodeOf(given: JsonObject, { place, model, inherited, plan }: TargetPlac
   plan.leavesRest(place, given, { done: READ, reasons: REASONS })
   if (Array.isArray(given.targets)) {
     const targets = given.targets.map((target, at) =>
-      nodeOf(objectOf(target), { place: `${place && `${place}.`}targets[${at}]`, model, inherited: whole, plan }),
+      nodeOf(objectOf(target), { place: `${within}targets[${at}]`, model, inherited: whole, plan }),
     )
     return { place, name, weight, given, targets }
   }

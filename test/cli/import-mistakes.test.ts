@@ -1,0 +1,43 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { assert, suite } from '../support/suite.ts'
+import { started, written } from './imported.ts'
+
+const test = suite('what other gateways have that cannot be here', { folder: '' })
+
+test.before(async (context) => {
+  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
+})
+test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+
+const ENV = { OPENAI_API_KEY: 'openai-key-1234567' }
+
+test('weights of other gateways become such as an entry may have', async ({ folder }) => {
+  const target = (model: string, weight: unknown) => ({ provider: 'openai', weight, override_params: { model } })
+  const targets = [target('a', 5_000), target('b', -5), target('c', 1), target('d', 'much')]
+  const portkey = await written(folder, '.json', JSON.stringify({ strategy: { mode: 'loadbalance' }, targets }))
+  const models = [4_000, -1].map((weight) => ({
+    model_name: 'm',
+    litellm_params: { model: `openai/m${weight}`, weight },
+  }))
+  const litellm = await written(folder, '.yaml', JSON.stringify({ model_list: models }))
+  const cases: [args: [string, string], unmapped: RegExp[], weights: number[]][] = [
+    [
+      ['portkey', portkey],
+      [/targets\[1\]\.weight -> A weight is 0 at least/, /targets\[3\]\.weight -> must be a number/],
+      [1_000, 0, 0.2, 0.2],
+    ],
+    [['litellm', litellm], [/model_list\[1\]\.litellm_params\.weight -> A weight is 0 at least/], [1_000, 0]],
+  ]
+  for (const [args, unmapped, weights] of cases) {
+    const { said, warnings, api } = await started(folder, args, ENV)
+    assert.equal(warnings, [])
+    for (const line of unmapped) assert.match(said, line)
+    const { combos } = await api.combos.list()
+    assert.equal(
+      combos[0]?.models.map((entry) => typeof entry === 'object' && entry.weight),
+      weights,
+    )
+  }
+})
