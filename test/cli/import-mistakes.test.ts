@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { assert, suite } from '../support/suite.ts'
-import { started, written } from './imported.ts'
+import { run, started, written } from './imported.ts'
 
 const test = suite('what other gateways have that cannot be here', { folder: '' })
 
@@ -41,3 +41,34 @@ test('weights of other gateways become such as an entry may have', async ({ fold
     )
   }
 })
+
+const mistyped: [source: string, config: object, unmapped: string[]][] = [
+  ['litellm', { model_list: 5 }, ['model_list -> must be a list']],
+  ['litellm', { model_list: { model_name: 'm' } }, ['model_list -> must be a list']],
+  ['litellm', { model_list: [], general_settings: [] }, ['general_settings -> must be an object']],
+  [
+    'litellm',
+    { router_settings: { fallbacks: { a: ['b'] }, model_group_alias: 'a' }, litellm_settings: 'cache' },
+    [
+      'router_settings.fallbacks -> must be a list',
+      'router_settings.model_group_alias -> must be an object',
+      'litellm_settings -> must be an object',
+    ],
+  ],
+  [
+    'litellm',
+    { model_list: [{ model_name: 'm', litellm_params: 'gpt-4o' }] },
+    ['model_list[0].litellm_params -> must be'],
+  ],
+  ['portkey', { targets: 5 }, ['targets -> must be a list']],
+  ['portkey', { targets: [{ override_params: [] }] }, ['targets[0].override_params -> must be an object']],
+  ['9router', { combos: {}, settings: [] }, ['combos -> must be a list', 'settings -> must be an object']],
+]
+for (const [source, config, unmapped] of mistyped)
+  test(`an import from ${source} says what of ${JSON.stringify(config)} is of another type than it should be`, async ({
+    folder,
+  }) => {
+    const { code, out, err } = await run(source, await written(folder, '.json', JSON.stringify(config)))
+    assert.is(code, 0, err)
+    for (const line of unmapped) assert.ok(out.includes(line), `${line} in ${out}`)
+  })

@@ -11,10 +11,21 @@ export const STRATEGIES: Readonly<Record<string, string>> = {
   'usage-based-routing-v2': 'least-busy',
 }
 
+const PARTS = {
+  fallbacks: 'list',
+  context_window_fallbacks: 'list',
+  default_fallbacks: 'list',
+  model_group_alias: 'object',
+  default_team_settings: 'list',
+  default_key_generate_params: 'object',
+} as const
+
 /** Plans what holds for all requests: attempts, time-outs, cooldowns, limits and budgets. */
 export function planSettings(config: JsonObject, router: JsonObject, plan: ImportPlan): void {
   const litellm = objectOf(config.litellm_settings)
   const general = objectOf(config.general_settings)
+  for (const section of ['litellm_settings', 'router_settings'])
+    plan.leavesMistyped(`${section}.`, objectOf(config[section]), PARTS)
   const retries = numberOf(router.num_retries)
   if (retries !== undefined) {
     plan.settings.maxAttempts = Math.min(100, Math.max(1, Math.round(retries) + 1))

@@ -75,13 +75,18 @@ const CHAT_MODES = ['chat', 'completion', 'responses']
 /** Local servers, which need no key. */
 const KEYLESS = ['ollama', 'lmstudio']
 
+const SECTIONS = {
+  model_list: 'list',
+  litellm_settings: 'object',
+  router_settings: 'object',
+  general_settings: 'object',
+} as const
+
 /** Plans what a LiteLLM configuration is here. Throws a problem when it is none. */
 export function planLiteLlm(config: unknown, plan: ImportPlan): void {
-  if (
-    !isObject(config) ||
-    !['model_list', 'litellm_settings', 'router_settings', 'general_settings'].some((name) => name in config)
-  )
+  if (!isObject(config) || !Object.keys(SECTIONS).some((name) => name in config))
     isNone('a configuration of LiteLLM', 'It has a "model_list".')
+  plan.leavesMistyped('', config, SECTIONS)
   const groups = new Map<string, Deployment[]>()
   const wildcards: { name: string; deployment: Deployment }[] = []
   for (const entry of listOf(config.model_list)) for (const name of variablesOf(objectOf(entry))) plan.reserve(name)
@@ -100,7 +105,7 @@ export function planLiteLlm(config: unknown, plan: ImportPlan): void {
   planAliases(router, bases, plan)
   planSettings(config, router, plan)
   plan.leavesRest('', config, {
-    done: ['model_list', 'litellm_settings', 'router_settings', 'general_settings'],
+    done: Object.keys(SECTIONS),
     reasons: {
       environment_variables: 'Set the variables in the environment: the file of records holds none.',
       guardrails: 'Signalbox looks into no prompts.',
@@ -142,6 +147,7 @@ function namedModel(params: JsonObject): { provider: string | undefined; model: 
 
 /** Plans the connection of a deployment; `undefined` when it cannot be one, which is said. */
 function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deployment | undefined {
+  plan.leavesMistyped(`${place}.`, entry, { litellm_params: 'object', model_info: 'object' })
   const params = objectOf(entry.litellm_params)
   const info = objectOf(entry.model_info)
   const { provider, model } = namedModel(params)

@@ -40,10 +40,22 @@ const SAME = `
   .trim()
   .split(/\s+/)
 
+const SECTIONS = {
+  providerNodes: 'list',
+  providerConnections: 'list',
+  combos: 'list',
+  modelAliases: 'object',
+  customModels: 'list',
+  pricing: 'object',
+  apiKeys: 'list',
+  settings: 'object',
+} as const
+
 /** Plans what the data of 9router are here. Throws a problem when they are none. */
 export function planNineRouter(data: unknown, plan: ImportPlan): void {
   if (!isObject(data) || !['providerConnections', 'combos', 'settings', 'apiKeys'].some((name) => name in data))
     isNone('the data of 9router', 'They have "providerConnections" and "combos".')
+  plan.leavesMistyped('', data, SECTIONS)
   const nodes = new Map(listOf(data.providerNodes).map((node) => [textOf(objectOf(node).id) ?? '', objectOf(node)]))
   /** Where each prefix of 9router's models leads. */
   const prefixes = new Map<string, string>()
@@ -67,16 +79,7 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
   planModels(data, prefixes, plan)
   planKeys(listOf(data.apiKeys).map(objectOf), settings, plan)
   plan.leavesRest('settings', settings, { done: READ_SETTINGS, reasons: SETTING_REASONS })
-  const hidden = [
-    'providerNodes',
-    'providerConnections',
-    'combos',
-    'modelAliases',
-    'customModels',
-    'pricing',
-    'apiKeys',
-    'settings',
-  ]
+  const hidden = Object.keys(SECTIONS)
   for (const [name, value] of Object.entries(data))
     if (
       !hidden.includes(name) && isObject(value)

@@ -99,6 +99,12 @@ const INHERITED = ['override_params', 'provider', 'api_key', 'virtual_key', 'cus
 function nodeOf(given: JsonObject, { place, model, inherited, plan }: TargetPlace): TargetNode {
   const name = textOf(given.name)
   const within = place && `${place}.`
+  plan.leavesMistyped(within, given, {
+    strategy: 'object',
+    targets: 'list',
+    retry: 'object',
+    override_params: 'object',
+  })
   const weight = plan.share(`${within}weight`, given.weight)
   const own = Object.fromEntries(
     INHERITED.filter((member) => given[member] !== undefined).map((member) => [member, given[member]]),
