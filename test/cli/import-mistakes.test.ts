@@ -72,3 +72,34 @@ for (const [source, config, unmapped] of mistyped)
     assert.is(code, 0, err)
     for (const line of unmapped) assert.ok(out.includes(line), `${line} in ${out}`)
   })
+
+test('combos and keys of 9router that have the name of another get one of their own', async ({ folder }) => {
+  const combo = (name: string, model: string) => ({ name, models: [model] })
+  const data = {
+    providerConnections: [{ provider: 'openai', authType: 'apikey', name: 'a', apiKey: 'sk-canary' }],
+    combos: [combo('best', 'openai/a'), combo('best-2', 'openai/b'), combo('best', 'openai/c'), combo('best', 'best')],
+    apiKeys: [{ name: 'laptop', isActive: false }, { name: 'laptop' }],
+  }
+  const path = await written(folder, '.json', JSON.stringify(data))
+  const { said, api } = await started(folder, ['9router', path], ENV)
+  const { combos } = await api.combos.list()
+  assert.equal(
+    combos.map(({ name, models }) => [name, models]),
+    [
+      ['best', ['openai/a']],
+      ['best-2', ['openai/b']],
+      ['best-3', ['openai/c']],
+      ['best-4', ['best']],
+    ],
+  )
+  assert.match(said, /combos\[2\] -> "best" is the name of a combo before it: it is best-3/)
+  const { keys } = await api.keys.list()
+  assert.equal(
+    keys.map(({ name, isActive }) => [name, isActive]),
+    [
+      ['laptop', false],
+      ['laptop-2', true],
+    ],
+  )
+  assert.match(said, /apiKeys\[1\] -> "laptop" is the name of a key before it: it is laptop-2/)
+})

@@ -168,13 +168,21 @@ function planCombos(
   { prefixes, plan }: { prefixes: ReadonlyMap<string, string>; plan: ImportPlan },
 ): void {
   for (const { name } of combos) if (textOf(name) !== undefined) plan.combos.set(textOf(name) ?? '', {}) // combos may name each other
+  const done = new Set<string>()
   for (const [at, { name: given, kind, models }] of combos.entries()) {
-    const name = textOf(given)
-    if (name === undefined) {
+    const wish = textOf(given)
+    if (wish === undefined) {
       plan.leaves(`combos[${at}]`, 'has no name')
       continue
     }
-    const own = objectOf(objectOf(settings.comboStrategies)[name])
+    const name = done.has(wish) ? plan.comboName(wish) : wish
+    done.add(name)
+    if (name !== wish)
+      plan.leaves(
+        `combos[${at}]`,
+        `"${wish}" is the name of a combo before it: it is ${name}, to which nothing leads yet.`,
+      )
+    const own = objectOf(objectOf(settings.comboStrategies)[wish])
     const strategy =
       textOf(own.fallbackStrategy) ?? textOf(own.strategy) ?? textOf(settings.comboStrategy) ?? 'fallback'
     const isRound = strategy === 'round-robin'
@@ -243,7 +251,9 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
     plan.maps('settings.requireApiKey', `settings.requireApiKey ${settings.requireApiKey === true}`)
   }
   for (const [at, { name: given, isActive }] of keys.entries()) {
-    const name = textOf(given) ?? `key-${at + 1}`
+    const asked = textOf(given) ?? `key-${at + 1}`
+    const name = plan.keyName(asked)
+    if (name !== asked) plan.leaves(`apiKeys[${at}]`, `"${asked}" is the name of a key before it: it is ${name}.`)
     plan.keys.set(name, isActive === false || isActive === 0 ? { isActive: false } : {})
     plan.maps(`apiKeys: ${name}`, `key ${name}, with a new value`)
   }

@@ -191,6 +191,11 @@ export class ImportPlan {
     return free(wish.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, '') || 'combo', (name) => this.combos.has(name))
   }
 
+  /** A name that no key has. */
+  keyName(wish: string): string {
+    return free(wish, (name) => this.keys.has(name))
+  }
+
   /** The file, in YAML that `--config` takes. `from`: the program and the file that it was made from. */
   file(from: string): string {
     const connections = this.#connections.map(
