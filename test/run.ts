@@ -7,7 +7,7 @@ import { runTests } from './runner/main.ts'
  * Without `--all` the folders of `test/heavy.json` are left out: their packages are installed apart, by `npm test -- --all`.
  * Files share three processes, or one more than there are cores, since one lane mostly waits; with `--isolate` each has its own.
  * Properties meet the same cases and `Math.random` draws the same numbers each time; `SEED=<number>` has them be others.
- * A test may take 90 s unless it says otherwise: that ends what hangs, on a machine under load as well.
+ * A test may take 90 s unless it says otherwise, and loading a file three times that: that ends what hangs, on a machine under load as well.
  * The last line is `N passed, N failed, N skipped`; any failure exits with 1.
  */
 

@@ -8,7 +8,7 @@ import { goTo, settled, visit } from '../runtimes/browser/dashboard/visit.ts'
  * Measures what watching a busy gateway takes: the long tasks of each page of the dashboard while the gateway answers 10,000 requests a minute, and the
  * CPU time that one listener of `GET /api/live` adds to a request.
  *
- *     node test/bench/dashboard.ts --seconds 10 --a-minute 10000 --turns 60
+ *     node test/bench/dashboard.ts --seconds 10 --a-minute 10000 --turns 60 --keys 100000
  */
 
 const { values } = parseArgs({
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '10' },
     'a-minute': { type: 'string', default: '10000' },
     turns: { type: 'string', default: '60' },
+    keys: { type: 'string', default: '1000' },
   },
 })
 const seconds = Number(values.seconds)
@@ -27,6 +28,10 @@ const served = await serveDashboard({ fetch: answer })
 await served.gateway.api.connections.create({ provider: 'openai', apiKey: 'key-of-the-bench' })
 await served.gateway.api.connections.create({ provider: 'groq', apiKey: 'key-of-the-bench' })
 await served.gateway.api.combos.create({ name: 'fast', models: ['groq/llama-3.3-70b-versatile', 'openai/gpt-5-mini'] })
+for (let made = 0; made < Number(values.keys); made += 100)
+  await Promise.all(
+    Array.from({ length: 100 }, (_, nth) => served.gateway.api.keys.create({ name: `key-${made + nth}` })),
+  )
 await listenerCost(served)
 await pagesUnderLoad(served)
 await served.close()

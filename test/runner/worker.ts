@@ -23,6 +23,8 @@ const uvu = globalThis as { UVU_DEFER?: number; UVU_QUEUE?: Queue[] }
 uvu.UVU_DEFER = 1 // before uvu is loaded: it then starts nothing by itself
 
 const timeoutMs = Number(process.argv[2])
+/** A file that starts another runtime while it is loaded may take so many times as long as a test. */
+const LOADING = 3
 const send = (report: Report) => void process.send?.(report)
 const fail = (title: string, error: unknown) => send({ at: 'failed', title, text: describeError(error) })
 
@@ -67,7 +69,7 @@ async function runFile(path: string): Promise<void> {
 }
 
 async function runSuites(path: string, file: FileRecord): Promise<void> {
-  const loading = { title: 'loading', timeoutMs }
+  const loading = { title: 'loading', timeoutMs: timeoutMs * LOADING }
   file.onPhase(loading)
   const source = await readFile(path, 'utf8')
   if (/^import\b[^'"]*['"]uvu['"]/m.test(source)) {
