@@ -55,3 +55,9 @@ export const aiSdkEndpoints = (
       ...endpoint,
     }),
   )
+
+/** In bytes: the size of all base64 in a value of JSON, with or without the beginning of a data URL. Short texts are names and media types. */
+export function base64SizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length < 64 ? 0 : (value.length - value.indexOf(',') - 1) * 0.75
+  return Object.values(value ?? {}).reduce<number>((size, one) => size + base64SizeOf(one), 0)
+}

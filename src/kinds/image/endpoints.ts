@@ -1,7 +1,7 @@
 import type { RequestBound } from '../../formats/format.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { once } from '../../lib/promises.ts'
-import { aiSdkEndpoints, type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
+import { aiSdkEndpoints, base64SizeOf, type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
 
 const operation = kindOperation({
   name: 'image',
@@ -42,6 +42,8 @@ const bound: RequestBound = {
   units: (body) => ({ image: countIn(body) }),
 }
 
+const sizeInBase64 = ({ prompt: _, ...body }: JsonObject) => base64SizeOf(body)
+
 const endpoint = (
   name: 'generations' | 'edits',
   more: Pick<KindEndpoint, 'client' | 'reads'> & Partial<KindEndpoint>,
@@ -54,8 +56,7 @@ const endpoint = (
     streams: 'asked',
     bound,
     bodyLimit: 'maxImageBytes',
-    sizeInBase64: ({ image, images, input_references: references, mask, markup }) =>
-      sizeOf([image, images, references, mask, markup]),
+    sizeInBase64,
     words: {
       summary: name === 'edits' ? 'Change images' : 'Make images',
       vendor: 'OpenAI',
@@ -73,16 +74,8 @@ export const imageEndpoints: readonly KindEndpoint[] = [
     loadForms,
     bound,
     bodyLimit: 'maxImageBytes',
-    sizeInBase64: ({ files, mask }) => sizeOf([files, mask]),
+    sizeInBase64,
     summary: 'Make or change images',
     page: 'image-generation',
   }),
 ]
-
-/** In bytes: of all pictures in base64, which are texts, or objects as those of OpenAI, xAI, OpenRouter and the AI SDK. */
-const sizeOf = (pictures: readonly unknown[]): number =>
-  pictures.flat().reduce<number>((size, picture) => {
-    const { data, url, image_url: inner } = isObject(picture) ? picture : { data: picture }
-    const text = data ?? url ?? (isObject(inner) ? inner.url : inner)
-    return typeof text === 'string' ? size + (text.length - text.indexOf(',') - 1) * 0.75 : size
-  }, 0)

@@ -1,9 +1,8 @@
 import type { RequestBound } from '../../formats/format.ts'
 import type { Operation } from '../../formats/operations.ts'
-import { isObject } from '../../lib/json.ts'
 import type { FormFile } from '../../lib/multipart.ts'
 import { once } from '../../lib/promises.ts'
-import { aiSdkEndpoints, type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
+import { aiSdkEndpoints, base64SizeOf, type KindEndpoint, kindEndpoint, kindOperation } from '../endpoint.ts'
 
 const shared = {
   kind: 'stt',
@@ -45,8 +44,7 @@ const endpoint = (
     loadForms,
     reads: 'form',
     bodyLimit: 'maxAudioBytes',
-    sizeInBase64: ({ input_audio: sound }) =>
-      isObject(sound) && typeof sound.data === 'string' ? sound.data.length * 0.75 : 0,
+    sizeInBase64: ({ input_audio: sound }) => base64SizeOf(sound),
     streams: 'asked',
     bound,
     words: { summary, vendor: 'OpenAI', reference: 'https://platform.openai.com/docs/api-reference/audio' },
