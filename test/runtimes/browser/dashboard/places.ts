@@ -129,6 +129,10 @@ const startProxy = (target: string, pathOf: (path: string) => string) =>
       ([name]) => !/^(?:content-encoding|content-length|transfer-encoding|connection)$/.test(name),
     )
     res.writeHead(reply.status, Object.fromEntries(headers))
-    for await (const chunk of reply.body ?? []) res.write(chunk)
-    res.end()
+    try {
+      for await (const chunk of reply.body ?? []) res.write(chunk)
+      res.end()
+    } catch {
+      res.destroy() // the gateway has closed in the midst of a stream
+    }
   })
