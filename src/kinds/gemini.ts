@@ -19,7 +19,7 @@ export interface GeminiRequest {
   system: string | undefined
   /** The media of all contents, each as a data URL or an address. */
   media: readonly string[]
-  /** Notes what nobody has read. Call it last. */
+  /** Adds a warning for each member of the request that no reader has asked for. Call it last. */
   drop(...inner: ReadonlyArray<Fields | undefined>): void
 }
 

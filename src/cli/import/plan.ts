@@ -260,7 +260,7 @@ const isList = (value: PlannedValue | undefined): value is readonly PlannedValue
 
 const escaped = (text: string) => text.replaceAll('${', () => '$${')
 
-/** The name `wish` if nothing has it yet, otherwise `wish` with the lowest number behind it that nothing has. */
+/** `wish` itself if it is no name yet; otherwise `wish-2`, `wish-3` and so on, the first that is no name yet. */
 function free(wish: string, isTaken: (name: string) => boolean, between = '-'): string {
   let name = wish
   for (let count = 2; isTaken(name); count++) name = `${wish}${between}${count}`

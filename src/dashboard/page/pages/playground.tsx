@@ -49,7 +49,7 @@ export default function Playground() {
   const isUnderWay = course.value?.phase === 'waiting' || course.value?.phase === 'answering'
   useEffect(() => () => asking.current?.abort(), [])
 
-  /** The body that nobody has edited changes with the format. */
+  /** A body changes with the format until it is edited. */
   const chosen = {
     get value() {
       return format.value
