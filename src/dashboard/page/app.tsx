@@ -8,7 +8,8 @@ import { linkTo, route } from './route.ts'
 import { access, checkAccess, hasToken, lostAt, messageOf, signIn, signOut } from './session.ts'
 import * as texts from './texts/frame.ts'
 import { common } from './texts/frame.ts'
-import { Button, Form, Problem, TextField } from './ui/basics.tsx'
+import { Button, Problem } from './ui/basics.tsx'
+import { Form, TextField } from './ui/forms.tsx'
 
 type PageName = keyof typeof texts.pages
 

@@ -28,6 +28,9 @@ export const api = computed<Client>(() =>
   createClient({ baseUrl: apiRoot, fetch: watchedFetch, ...(token.value !== '' && { token: token.value }) }),
 )
 
+/** The same client, for inputs that only the gateway checks, such as JSON that was typed into a form. */
+export const uncheckedApi = computed<Client<unknown>>(() => api.value)
+
 /** What the records of forms have become meanwhile, once that was said. */
 const changed = new WeakMap<object, object>()
 

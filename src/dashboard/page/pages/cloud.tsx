@@ -3,7 +3,9 @@ import { duration } from '../format.ts'
 import { api, changing } from '../session.ts'
 import * as texts from '../texts/cloud.ts'
 import { common } from '../texts/frame.ts'
-import { Await, Button, Facts, Form, Problem, Section, State, TextField, Time } from '../ui/basics.tsx'
+import { Await, Button, Problem, State, Time } from '../ui/basics.tsx'
+import { Form, TextField } from '../ui/forms.tsx'
+import { Facts, Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 type CloudState = Awaited<ReturnType<typeof api.value.cloud.get>>

@@ -1,13 +1,13 @@
 import { useId } from 'preact/hooks'
 import type { Kind } from '../../../types/catalog.ts'
-import type { ComboModel, Condition, Strategy } from '../../../types/combo.ts'
-import { kinds } from '../../../types/unions.ts'
+import type { ComboModel, Strategy } from '../../../types/combo.ts'
+import { kinds, strategies } from '../../../types/unions.ts'
 import { useAction, useLoaded, useSignal } from '../data.ts'
-import { api, changing } from '../session.ts'
+import { api, changing, uncheckedApi } from '../session.ts'
 import * as texts from '../texts/combos.ts'
 import { common } from '../texts/frame.ts'
+import { Button } from '../ui/basics.tsx'
 import {
-  Button,
   CheckField,
   CountField,
   element,
@@ -17,7 +17,7 @@ import {
   SelectField,
   Suggestions,
   TextField,
-} from '../ui/basics.tsx'
+} from '../ui/forms.tsx'
 import type { ShownCombo } from './combos.tsx'
 
 /** A model of the combo, as it is typed. */
@@ -53,8 +53,9 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
       ...optional('maxAttempts', maxAttempts.value, combo?.maxAttempts),
       ...((hedge.value || combo?.hedge !== undefined) && { hedge: hedge.value }),
     }
-    if (combo) await changing(combo, (options) => api.value.combos.update(combo.id, input as never, options), input)
-    else await api.value.combos.create(input as never)
+    const { combos } = uncheckedApi.value
+    if (combo) await changing(combo, (options) => combos.update(combo.id, input, options), input)
+    else await combos.create(input)
     onSaved()
   })
   const list = useId()
@@ -70,7 +71,7 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
         label={texts.formStrategy}
         hint={texts.strategies[strategy.value]}
         of={strategy}
-        options={strategyNames}
+        options={strategies}
       />
       <Suggestions id={list} of={published.value.value} />
       <Entries entries={entries} list={list} isWeighted={isWeighted} />
@@ -82,8 +83,6 @@ export function ComboForm({ combo, onSaved }: { combo?: ShownCombo; onSaved: () 
     </Form>
   )
 }
-
-const strategyNames = Object.keys(texts.strategies) as Strategy[] // the table has all of them, and no other
 
 /** The models in their order, which is changed by dragging, or by Alt and the arrow keys. */
 function Entries({ entries, list, isWeighted }: { entries: { value: Entry[] }; list: string; isWeighted: boolean }) {
@@ -166,14 +165,14 @@ function entryOf(entry: ComboModel): Entry {
 }
 
 /** What is no JSON is sent as text, which the gateway refuses with what it wants. */
-function modelOf({ model, weight, when, more }: Entry): ComboModel {
+function modelOf({ model, weight, when, more }: Entry) {
   const name = model.trim()
   if (weight.trim() === '' && when.trim() === '' && Object.keys(more).length === 0) return name
   return {
     model: name,
     ...more,
     ...(weight.trim() !== '' && { weight: Number(weight) }),
-    ...(when.trim() !== '' && { when: parsed(when) as Condition }), // the gateway checks it
+    ...(when.trim() !== '' && { when: parsed(when) }),
   }
 }
 

@@ -4,18 +4,9 @@ import { useAction, useLoaded, useSignal } from '../data.ts'
 import { listed } from '../format.ts'
 import { api, changing } from '../session.ts'
 import * as texts from '../texts/targets.ts'
-import {
-  Await,
-  CheckField,
-  Dialog,
-  Form,
-  NumberField,
-  part,
-  SelectField,
-  Suggestions,
-  TextArea,
-  TextField,
-} from '../ui/basics.tsx'
+import { Await } from '../ui/basics.tsx'
+import { CheckField, Form, NumberField, part, SelectField, Suggestions, TextArea, TextField } from '../ui/forms.tsx'
+import { Dialog } from '../ui/sections.tsx'
 import type { ShownConnection } from './targets.tsx'
 
 type Provider = Awaited<ReturnType<typeof api.value.providers.list>>['providers'][number]

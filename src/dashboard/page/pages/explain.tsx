@@ -1,7 +1,9 @@
 import { useAction, useSignal } from '../data.ts'
 import { api } from '../session.ts'
 import * as texts from '../texts/combos.ts'
-import { Form, Problem, Section, Text, TextArea, TextField } from '../ui/basics.tsx'
+import { Problem, Text } from '../ui/basics.tsx'
+import { Form, TextArea, TextField } from '../ui/forms.tsx'
+import { Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 type Explanation = Awaited<ReturnType<typeof api.value.explain>>

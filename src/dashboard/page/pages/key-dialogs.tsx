@@ -3,7 +3,10 @@ import { api, changing, gatewayUrl } from '../session.ts'
 import { snippets } from '../snippets.ts'
 import { common } from '../texts/frame.ts'
 import * as texts from '../texts/keys.ts'
-import { Button, CopyButton, Dialog, Form, Problem, SelectField, TextField } from '../ui/basics.tsx'
+import { Button, Problem } from '../ui/basics.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Form, SelectField, TextField } from '../ui/forms.tsx'
+import { Dialog } from '../ui/sections.tsx'
 import type { PlainKey } from './keys.tsx'
 
 /** Shows the value of a new key, once, and how clients use it. */

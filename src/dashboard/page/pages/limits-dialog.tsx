@@ -3,7 +3,8 @@ import { useChange, useLoaded } from '../data.ts'
 import { amountOf, limitWords } from '../limits.ts'
 import { api } from '../session.ts'
 import * as texts from '../texts/keys.ts'
-import { Await, Button, Dialog, Problem, Time } from '../ui/basics.tsx'
+import { Await, Button, Problem, Time } from '../ui/basics.tsx'
+import { Dialog } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 interface LimitsDialogProps {

@@ -3,10 +3,12 @@ import { kinds } from '../../../types/unions.ts'
 import { useAction, useChange, useLoaded, useSignal } from '../data.ts'
 import { money, shortNumber } from '../format.ts'
 import { inQuery, route, setQuery } from '../route.ts'
-import { api, changing } from '../session.ts'
+import { api, changing, uncheckedApi } from '../session.ts'
 import { common } from '../texts/frame.ts'
 import * as texts from '../texts/models.ts'
-import { Await, Button, Form, NumberField, Problem, Section, SelectField, TextField } from '../ui/basics.tsx'
+import { Await, Button, Problem } from '../ui/basics.tsx'
+import { Form, NumberField, SelectField, TextField } from '../ui/forms.tsx'
+import { Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 type Published = Awaited<ReturnType<typeof api.value.models.published>>['data'][number]
@@ -57,7 +59,7 @@ async function load() {
   const { query } = route.value
   const asked = Object.fromEntries(['q', 'kinds', 'after'].map((name) => [name, query.get(name) || undefined]))
   const [{ data, after = '' }, { models }] = await Promise.all([
-    api.value.models.published({ ...asked, limit: PAGE } as object), // the gateway checks it
+    uncheckedApi.value.models.published({ ...asked, limit: PAGE }),
     api.value.customModels.list(),
   ])
   return { published: data, after, custom: models }
@@ -115,7 +117,7 @@ function CustomModels({ custom, onChange }: { custom: readonly Custom[]; onChang
       ...(output.value !== '' && { output: Number(output.value) }),
     }
     const model = { providerAlias: provider.value.trim(), id: id.value.trim(), type: kind.value }
-    await api.value.customModels.create({ ...model, ...(Object.keys(prices).length > 0 && { prices }) } as never) // the gateway checks it
+    await api.value.customModels.create({ ...model, ...(Object.keys(prices).length > 0 && { prices }) })
     id.value = ''
     onChange()
   })

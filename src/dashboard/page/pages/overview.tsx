@@ -6,8 +6,9 @@ import { linkTo } from '../route.ts'
 import { api } from '../session.ts'
 import * as frame from '../texts/frame.ts'
 import * as texts from '../texts/overview.ts'
-import { Await, Button, Cards, Section, State, Text } from '../ui/basics.tsx'
+import { Await, Button, State, Text } from '../ui/basics.tsx'
 import { Chart } from '../ui/chart.tsx'
+import { Cards, Section } from '../ui/sections.tsx'
 
 const HOUR = 3_600_000
 

@@ -4,7 +4,8 @@ import { listed } from '../format.ts'
 import { countedUnits, type LimitRow, limitsOf, rowsOf, windows } from '../limits.ts'
 import { common } from '../texts/frame.ts'
 import * as texts from '../texts/keys.ts'
-import { Button, CountField, element, Form, NumberField, part, SelectField, TextField } from '../ui/basics.tsx'
+import { Button } from '../ui/basics.tsx'
+import { CountField, element, Form, NumberField, part, SelectField, TextField } from '../ui/forms.tsx'
 
 /** What keys and groups have in common, as it is sent; `null` for what there is none of. */
 export interface OwnerInput {

@@ -5,18 +5,10 @@ import { codes, type FormatName, formats, imagesIn, memberOf, requestFor, saidIn
 import { linkTo } from '../route.ts'
 import { addressOf, api, credentials, gatewayUrl, messageOf, watchedFetch } from '../session.ts'
 import * as texts from '../texts/playground.ts'
-import {
-  Button,
-  CopyButton,
-  choicesOf,
-  Facts,
-  Form,
-  Problem,
-  SelectField,
-  Suggestions,
-  TextArea,
-  TextField,
-} from '../ui/basics.tsx'
+import { Button, Problem } from '../ui/basics.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { choicesOf, Form, SelectField, Suggestions, TextArea, TextField } from '../ui/forms.tsx'
+import { Facts } from '../ui/sections.tsx'
 
 /** What has come of a request so far. All of it is text of others, which is shown as text alone. */
 interface Course {

@@ -5,7 +5,9 @@ import { endKinds, type KeptRequest } from '../kept-request.ts'
 import { linkTo } from '../route.ts'
 import { api } from '../session.ts'
 import * as texts from '../texts/requests.ts'
-import { Await, CopyButton, Facts, State, Text } from '../ui/basics.tsx'
+import { Await, State, Text } from '../ui/basics.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Facts } from '../ui/sections.tsx'
 
 /** One request, whole: who asked, where it went and why, what it cost, and how it ended. */
 export function OneRequest({ id }: { id: string }) {

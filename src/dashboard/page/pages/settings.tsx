@@ -4,18 +4,9 @@ import { api, changing } from '../session.ts'
 import { common } from '../texts/frame.ts'
 import * as words from '../texts/keys.ts'
 import * as texts from '../texts/settings.ts'
-import {
-  Await,
-  Button,
-  CheckField,
-  CountField,
-  choicesOf,
-  Form,
-  Problem,
-  part,
-  Section,
-  SelectField,
-} from '../ui/basics.tsx'
+import { Await, Button, Problem } from '../ui/basics.tsx'
+import { CheckField, CountField, choicesOf, Form, part, SelectField } from '../ui/forms.tsx'
+import { Section } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 import { LimitFieldset, useLimits } from './owner-form.tsx'
 
@@ -23,7 +14,6 @@ type Settings = Awaited<ReturnType<typeof api.value.settings.get>>
 type Damaged = Awaited<ReturnType<typeof api.value.health.list>>['damaged'][number]
 type Unit = keyof typeof texts.units
 
-const UNITS = Object.keys(texts.units) as Unit[] // its own table
 /** What holds where the settings say nothing. */
 const AWAY: Record<Unit, 'refuse' | 'allow'> = { usd: 'refuse', tokens: 'refuse', requests: 'allow', parallel: 'allow' }
 
@@ -77,7 +67,7 @@ function SettingsForm({ settings, onSaved }: { settings: Settings; onSaved: () =
       usage: { keepRequestsDays: Number(keepRequests.value), keepTotalsDays: Number(keepTotals.value) },
       maxAttempts: Number(attempts.value),
     }
-    await changing(settings, (options) => api.value.settings.update(change as never, options), change) // the gateway checks it
+    await changing(settings, (options) => api.value.settings.update(change, options), change)
     isSaved.value = true
     onSaved()
   })
@@ -90,10 +80,10 @@ function SettingsForm({ settings, onSaved }: { settings: Settings; onSaved: () =
       <LimitFieldset limits={limits} />
       <SelectField label={texts.unpriced} of={unpriced} options={choicesOf(texts.unprices)} />
       <div class="row">
-        {UNITS.map((unit) => (
+        {choicesOf(texts.units).map(([unit, text]) => (
           <SelectField
             key={unit}
-            label={`${texts.away} ${texts.units[unit]}`}
+            label={`${texts.away} ${text}`}
             of={part(away, unit)}
             options={choicesOf(texts.aways)}
           />

@@ -4,14 +4,15 @@ import { inQuery, linkTo, route, setQuery } from '../route.ts'
 import { addressOf, api, credentials, watchedFetch } from '../session.ts'
 import { common, pages } from '../texts/frame.ts'
 import * as texts from '../texts/usage.ts'
-import { Await, Button, Cards, Problem, SelectField, Text } from '../ui/basics.tsx'
+import { Await, Button, Problem, Text } from '../ui/basics.tsx'
 import { Chart, type Part } from '../ui/chart.tsx'
+import { choicesOf, SelectField } from '../ui/forms.tsx'
+import { Cards } from '../ui/sections.tsx'
 import { type Column, Table } from '../ui/table.tsx'
 
 type Summary = Awaited<ReturnType<typeof api.value.usage.summary>>
 type Row = Summary['rows'][number]
 type Totals = Summary['totals']
-type By = keyof typeof texts.bys
 type Measure = keyof typeof texts.measures
 
 const DAY = 86_400_000
@@ -49,8 +50,8 @@ export default function Usage() {
 
 const wanted = () => {
   const { query } = route.value
-  const by = (Object.keys(texts.bys) as By[]).find((one) => one === query.get('by')) ?? 'key'
-  const measure = (Object.keys(texts.measures) as Measure[]).find((one) => one === query.get('show')) ?? 'costUsd'
+  const by = choicesOf(texts.bys).find(([one]) => one === query.get('by'))?.[0] ?? 'key'
+  const measure = choicesOf(texts.measures).find(([one]) => one === query.get('show'))?.[0] ?? 'costUsd'
   const days = Number(query.get('days') ?? '1') || 1
   const filter = Object.fromEntries(
     Object.keys(texts.filters).flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])),
@@ -83,11 +84,16 @@ function Filters({ names = new Map() }: { names: Names | undefined }) {
       <SelectField label={texts.range} of={inQuery('days', String(days))} options={Object.entries(texts.ranges)} />
       <SelectField label={texts.by} of={inQuery('by', by)} options={Object.entries(texts.bys)} />
       <SelectField label={texts.measure} of={inQuery('show', measure)} options={Object.entries(texts.measures)} />
-      {Object.entries(filter).map(([name, value]) => (
-        <Button key={name} label={common.remove(name)} onClick={() => setQuery({ [name]: '' })}>
-          {texts.filters[name as keyof typeof texts.filters]}: <Text of={names.get(value) ?? value} /> ✕
-        </Button>
-      ))}
+      {choicesOf(texts.filters).map(([name, title]) => {
+        const value = filter[name]
+        return (
+          value !== undefined && (
+            <Button key={name} label={common.remove(name)} onClick={() => setQuery({ [name]: '' })}>
+              {title}: <Text of={names.get(value) ?? value} /> ✕
+            </Button>
+          )
+        )
+      })}
     </div>
   )
 }

@@ -1,7 +1,8 @@
 import { useAction } from '../data.ts'
 import { changing } from '../session.ts'
 import { common } from '../texts/frame.ts'
-import { Dialog, Form } from './basics.tsx'
+import { Form } from './forms.tsx'
+import { Dialog } from './sections.tsx'
 
 interface RemoveDialogProps {
   title: string
