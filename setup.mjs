@@ -4,7 +4,7 @@
  *   node setup.mjs test [--all] [--isolate] [part of a path ...]
  *   node setup.mjs build | check
  *   node setup.mjs bench [--rounds N] [--seconds N]
- *   node setup.mjs release --check [--tag v0.2.0] [--out folder] [--only part]
+ *   node setup.mjs release --check [--tag v0.2.0] [--out folder] [--files] [--only part]
  *   node setup.mjs pack
  * What is up to date is left alone. The folders that test/heavy.json lists have packages of their own, which only `test --all` installs.
  */
@@ -77,7 +77,7 @@ async function test(args) {
 /** Checks the package as its users get it. */
 async function release(args) {
   await install(root)
-  await install(runtimes)
+  if (!args.includes('--files')) await install(runtimes)
   await build('full')
   process.exitCode = (await run(node, ['test/release/check.ts', ...args])).code
 }

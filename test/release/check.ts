@@ -1,33 +1,39 @@
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { manifest, root } from '../dist/built.ts'
 import { bundlers } from './bundlers.ts'
-import { notesOf, overBudget, sbomFaults, strangeFiles } from './contents.ts'
+import { machineTraces, notesOf, overBudget, packageSbom, sbomFaults, strangeFiles } from './contents.ts'
 import { type Check, type Installed, npmInstall, runProgram } from './installed.ts'
 import { runtimes } from './runtimes.ts'
+import { sourceFaults } from './source.ts'
 import { typeChecks } from './types.ts'
 
 /*
- * npm run release -- --check [--tag v0.2.0] [--out release] [--only part]
- * Makes the package of this commit, and checks it as its users get it: everything of a release that needs no account. With --out, the package, its SBOM, its
- * checksums and its notes are left there. --only: the checks whose names hold this text.
+ * npm run release -- --check [--tag v0.2.0] [--out release] [--files] [--only part]
+ * Makes the package of this clone, and checks it as its users get it: everything of a release that needs no account. With --tag, the clone has to be that tag of
+ * main, without a change. With --out, the package, its SBOM, its checksums and its notes are left there. --files: only the checks of the package's files, which
+ * run no code but what package-lock.json names. --only: the checks whose names hold this text.
  */
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { check: { type: 'boolean' }, tag: { type: 'string' }, out: { type: 'string' }, only: { type: 'string' } },
+    options: {
+      check: { type: 'boolean' },
+      files: { type: 'boolean' },
+      tag: { type: 'string' },
+      out: { type: 'string' },
+      only: { type: 'string' },
+    },
   })
   if (!values.check) throw new Error('say --check: releases are made by the workflow, from a tag')
+  const { tag, only = '' } = values
   const { version }: { version: string } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-  const work = await mkdtemp(join(tmpdir(), 'signalbox-release-'))
-  const out = values.out === undefined ? join(work, 'release') : resolve(root, values.out)
-  await mkdir(out, { recursive: true })
   const failed: string[] = []
   const step = async (name: string, check: () => Promise<string>) => {
-    if (values.only !== undefined && !name.includes(values.only)) return
+    if (!name.includes(only)) return
     const start = performance.now()
     const seconds = () => `${((performance.now() - start) / 1_000).toFixed(1)} s`
     await check().then(
@@ -38,31 +44,39 @@ async function main(): Promise<void> {
       },
     )
   }
-  try {
-    const installed = await packAndInstall(out, work)
-    await step('notes', async () => {
-      const notes = notesOf(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version, values.tag)
-      await writeFile(join(out, 'notes.md'), `${notes}\n`)
-      return `${notes.length} characters for ${version}`
+  const throwIfFailed = () => {
+    if (failed.length > 0) throw new Error(`not ready for a release: ${failed.join(', ')}`)
+  }
+  if (tag !== undefined)
+    await step('source', async () => {
+      const faults = await sourceFaults(root, tag)
+      if (faults.length > 0) throw new Error(faults.join('; '))
+      return `the tag ${tag}, a part of main`
     })
-    for (const [name, check] of Object.entries({ ...packageChecks(out), ...runtimes, ...bundlers, ...typeChecks }))
+  let notes = ''
+  await step('notes', async () => {
+    notes = notesOf(await readFile(join(root, 'CHANGELOG.md'), 'utf8'), version, tag)
+    return `${notes.length} characters for ${version}`
+  })
+  throwIfFailed() // before minutes are spent on what cannot be released
+
+  const work = await mkdtemp(join(tmpdir(), 'signalbox-release-'))
+  const out = values.out === undefined ? join(work, 'release') : resolve(root, values.out)
+  try {
+    await mkdir(out, { recursive: true })
+    await writeFile(join(out, 'notes.md'), `${notes}\n`)
+    const installed = await packAndInstall(out, work)
+    const users = values.files ? {} : { ...runtimes, ...bundlers, ...typeChecks }
+    for (const [name, check] of Object.entries({ ...packageChecks(out), ...users }))
       await step(name, () => check(installed))
-    const sums = await Promise.all(
-      (await readdir(out))
-        .filter((name) => /\.(?:tgz|cdx\.json)$/.test(name))
-        .map(
-          async (name) =>
-            `${createHash('sha256')
-              .update(await readFile(join(out, name)))
-              .digest('hex')}  ${name}\n`,
-        ),
-    )
+    const names = (await readdir(out)).filter((name) => /\.(?:tgz|cdx\.json)$/.test(name))
+    const sums = await Promise.all(names.map(async (name) => `${await sha256(join(out, name))}  ${name}\n`))
     await writeFile(join(out, 'SHA256SUMS'), sums.join(''))
     console.log(sums.join('').trimEnd())
   } finally {
     await rm(work, { recursive: true, force: true })
   }
-  if (failed.length > 0) throw new Error(`not ready for a release: ${failed.join(', ')}`)
+  throwIfFailed()
   console.log('Everything that needs no account is as a release needs it.')
 }
 
@@ -83,7 +97,8 @@ async function packAndInstall(out: string, work: string): Promise<Installed> {
   return { folder, tarball }
 }
 
-function packageChecks(out: string): Record<string, Check> {
+/** The checks of the package's own files and of what is installed with it. `out`: where the SBOM goes. */
+export function packageChecks(out: string): Record<string, Check> {
   return {
     'files and bytes': async ({ folder, tarball }) => {
       const listed = await runProgram('tar', ['-tzf', tarball], { cwd: folder })
@@ -96,7 +111,7 @@ function packageChecks(out: string): Record<string, Check> {
       const sizes = {
         files: names.length,
         packed: (await stat(tarball)).size,
-        unpacked: await bytesBelow(join(folder, 'node_modules/signalbox')),
+        unpacked: await bytesBelow(join(folder, 'node_modules', manifest.name)),
         installed: await bytesBelow(join(folder, 'node_modules')),
       }
       const over = overBudget(sizes)
@@ -104,6 +119,18 @@ function packageChecks(out: string): Record<string, Check> {
       return Object.entries(sizes)
         .map(([name, size]) => `${name} ${size}`)
         .join(', ')
+    },
+    'no trace of this machine': async ({ folder }) => {
+      const files = await filesBelow(join(folder, 'node_modules', manifest.name))
+      const homes = [root, `${homedir()}/`, folder].filter((path) => path.length > 2)
+      const found = await Promise.all(
+        files.map(async (path) => {
+          const traces = machineTraces(await readFile(path, 'utf8'), homes)
+          return traces.length > 0 ? [`${path.slice(folder.length)} has ${traces.join(' and ')}`] : []
+        }),
+      )
+      if (found.flat().length > 0) throw new Error(found.flat().join('; '))
+      return `${files.length} files`
     },
     publint: async ({ tarball }) => {
       await runProgram(process.execPath, [bin('publint/src/cli.js'), 'run', '--strict', tarball], { cwd: root })
@@ -124,10 +151,11 @@ function packageChecks(out: string): Record<string, Check> {
     },
     sbom: async ({ folder }) => {
       const text = await runProgram('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit=dev'], { cwd: folder })
-      const sbom = JSON.parse(text)
+      const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
+      const sbom = packageSbom(JSON.parse(text), packages)
       const faults = sbomFaults(sbom)
       if (faults.length > 0) throw new Error(faults.join('; '))
-      await writeFile(join(out, 'sbom.cdx.json'), text)
+      await writeFile(join(out, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`)
       return `${sbom.components.length} components`
     },
     'no script of a dependency': async ({ folder }) => {
@@ -143,13 +171,23 @@ function packageChecks(out: string): Record<string, Check> {
 
 const bin = (path: string) => join(root, 'node_modules', path)
 
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+}
+
 async function bytesBelow(folder: string): Promise<number> {
-  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
-  const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size))
+  const sizes = await Promise.all((await filesBelow(folder)).map(async (path) => (await stat(path)).size))
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-await main().catch((error) => {
-  console.error(`release: ${error instanceof Error ? error.message : error}`)
-  process.exitCode = 1
-})
+const sha256 = async (path: string) =>
+  createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex')
+
+if (import.meta.main)
+  await main().catch((error) => {
+    console.error(`release: ${error instanceof Error ? error.message : error}`)
+    process.exitCode = 1
+  })

@@ -1,6 +1,17 @@
 import { manifest } from '../dist/built.ts'
 import { assert, suite } from '../support/suite.ts'
-import { notesOf, overBudget, PACKAGE_BUDGETS, sbomFaults, strangeFiles } from './contents.ts'
+import {
+  BUNDLED,
+  type Component,
+  machineTraces,
+  notesOf,
+  overBudget,
+  PACKAGE_BUDGETS,
+  packageSbom,
+  type Sbom,
+  sbomFaults,
+  strangeFiles,
+} from './contents.ts'
 
 const test = suite('the checks of a release')
 
@@ -42,12 +53,66 @@ test('a version without notes, without a day, or under the tag of another one is
   for (const version of ['0.1.0', '0.4.0', '0.2']) assert.throws(() => notesOf(log, version), /says nothing of/)
 })
 
-test('an SBOM without a dependency, or with what is for development, is refused', () => {
-  const components = [manifest.name, ...Object.keys(manifest.dependencies)].map((name) => ({ name }))
-  assert.equal(sbomFaults({ bomFormat: 'CycloneDX', components }), [])
-  assert.equal(sbomFaults({ bomFormat: 'CycloneDX', components: [...components.slice(1), { name: 'esbuild' }] }), [
-    `${manifest.name} is missing`,
+const component = (name: string, more: Partial<Component> = {}): Component => ({
+  'bom-ref': `${name}@1.0.0`,
+  name,
+  version: '1.0.0',
+  purl: `pkg:npm/${name}@1.0.0`,
+  licenses: [{ license: { id: 'MIT' } }],
+  hashes: [{ alg: 'SHA-512', content: '00' }],
+  ...more,
+})
+const lock = Object.fromEntries(
+  BUNDLED.map((name) => [`node_modules/${name}`, { version: '2.0.0', license: 'MIT', integrity: 'sha512-AAEC' }]),
+)
+
+/** What npm writes of a folder into which the package was installed from a file. */
+function sbomOfNpm(): Sbom {
+  const names = Object.keys(manifest.dependencies)
+  const file = { type: 'distribution', url: 'file:///tmp/release/signalbox.tgz' }
+  const site = { type: 'website', url: 'https://example.com' }
+  return {
+    bomFormat: 'CycloneDX',
+    metadata: { component: component('consumer', { hashes: undefined }) },
+    components: [
+      component(manifest.name, { externalReferences: [file, site] }),
+      ...names.map((name) => component(name)),
+    ],
+    dependencies: [
+      { ref: 'consumer@1.0.0', dependsOn: [`${manifest.name}@1.0.0`] },
+      { ref: `${manifest.name}@1.0.0`, dependsOn: names.map((name) => `${name}@1.0.0`) },
+      ...names.map((name) => ({ ref: `${name}@1.0.0`, dependsOn: [] })),
+    ],
+  }
+}
+
+test('the SBOM is of the package, and describes what its files have from others', () => {
+  const sbom = packageSbom(sbomOfNpm(), lock)
+  assert.equal(sbomFaults(sbom), [])
+  assert.is(sbom.metadata.component.name, manifest.name)
+  assert.not.match(JSON.stringify(sbom), /consumer|file:/)
+  const preact = sbom.components.find(({ name }) => name === 'preact')
+  assert.equal([preact?.purl, preact?.hashes], ['pkg:npm/preact@2.0.0', [{ alg: 'SHA-512', content: '000102' }]])
+  const boom = sbom.components.find(({ name }) => name === '@hapi/boom')
+  assert.is(boom?.purl, 'pkg:npm/%40hapi/boom@2.0.0')
+  assert.throws(() => packageSbom(sbomOfNpm(), {}), /package-lock.json has no @hapi\/boom/)
+})
+
+test('an SBOM without a dependency, of another package, or with what is for development, is refused', () => {
+  const good = packageSbom(sbomOfNpm(), lock)
+  const [first, ...others] = good.components
+  assert.equal(sbomFaults({ ...good, bomFormat: undefined }), ['it is no CycloneDX'])
+  assert.equal(sbomFaults({ ...good, components: [...good.components, component('esbuild')] }), [
     'esbuild is for development',
   ])
-  assert.ok(sbomFaults({ components }).length === 1)
+  assert.equal(sbomFaults({ ...good, components: others })[0], `${first?.name} is missing`)
+  const bare = { ...good, components: [...others, component(first?.name ?? '', { hashes: undefined })] }
+  assert.equal(sbomFaults(bare), [`${first?.name} has no hashes`])
+  assert.ok(sbomFaults(sbomOfNpm()).includes('it is of consumer'))
+})
+
+test('a path of the machine that built the package, or the map of a source, is found in its files', () => {
+  const text = "import '/home/me/signalbox/src/index.ts'\n//# sourceMappingURL=index.js.map\n"
+  assert.equal(machineTraces(text, ['/home/me/signalbox/']), ['/home/me/signalbox/', 'sourceMappingURL='])
+  assert.equal(machineTraces("import './index.js'\n", ['/home/me/signalbox/']), [])
 })

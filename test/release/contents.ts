@@ -36,15 +36,103 @@ export function notesOf(changelog: string, version: string, tag?: string): strin
   return notes
 }
 
-/** What is missing from an SBOM in CycloneDX of the installed package, or should not be in it; a line each. */
-export function sbomFaults(sbom: { bomFormat?: string; components?: { name: string; purl?: string }[] }): string[] {
-  const names = (sbom.components ?? []).map(({ name }) => name)
-  const wanted = [manifest.name, ...Object.keys(manifest.dependencies)]
+/** What the build puts into the package's own files: development dependencies to npm, parts of the package to its users. */
+export const BUNDLED = ['@hapi/boom', '@preact/signals', '@preact/signals-core', 'preact', 'yaml']
+
+/** A part of an SBOM, as CycloneDX names its fields. */
+export interface Component {
+  'bom-ref': string
+  name: string
+  version: string
+  purl?: string
+  licenses?: unknown[]
+  hashes?: { alg: string; content: string }[] | undefined
+  properties?: { name: string; value: string }[]
+  externalReferences?: { type: string; url: string }[]
+  [field: string]: unknown
+}
+
+export interface Sbom {
+  bomFormat?: string | undefined
+  metadata: { component: Component; [field: string]: unknown }
+  components: Component[]
+  dependencies: { ref: string; dependsOn: string[] }[]
+  [field: string]: unknown
+}
+
+/**
+ * The SBOM of the package, made from npm's of a folder in which nothing else is installed: its subject is the package, not that folder, no path of this machine
+ * is in it, and what the build has put into the package's files is. `lock`: the packages of package-lock.json, which has the versions of those.
+ */
+export function packageSbom(
+  sbom: Sbom,
+  lock: Readonly<Record<string, { version?: string; license?: string; integrity?: string }>>,
+): Sbom {
+  const isSubject = ({ name }: Component) => name === manifest.name
+  const subject = sbom.components.find(isSubject)
+  if (subject === undefined) throw new Error(`npm's SBOM has no ${manifest.name}`)
+  const references = (subject.externalReferences ?? []).filter(({ url }) => !url.startsWith('file:'))
+  const bundled = BUNDLED.map((name): Component => {
+    const { version, license, integrity } = lock[`node_modules/${name}`] ?? {}
+    if (version === undefined) throw new Error(`package-lock.json has no ${name}`)
+    const sha512 = /^sha512-(.+)$/.exec(integrity ?? '')?.[1]
+    return {
+      'bom-ref': `${name}@${version}`,
+      type: 'library',
+      name,
+      version,
+      scope: 'required',
+      purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+      properties: [{ name: 'cdx:npm:package:bundled', value: 'true' }],
+      ...(license !== undefined && { licenses: [{ license: { id: license } }] }),
+      ...(sha512 !== undefined && {
+        hashes: [{ alg: 'SHA-512', content: Buffer.from(sha512, 'base64').toString('hex') }],
+      }),
+    }
+  })
+  const others = sbom.components.filter((component) => !isSubject(component))
+  const added = bundled.filter((one) => !others.some((other) => other['bom-ref'] === one['bom-ref']))
+  return {
+    ...sbom,
+    metadata: { ...sbom.metadata, component: { ...subject, externalReferences: references } },
+    components: [...others, ...added],
+    dependencies: [
+      ...sbom.dependencies
+        .filter(({ ref }) => ref !== sbom.metadata.component['bom-ref'])
+        .map(({ ref, dependsOn }) =>
+          ref === subject['bom-ref']
+            ? { ref, dependsOn: [...new Set([...dependsOn, ...bundled.map((one) => one['bom-ref'])])] }
+            : { ref, dependsOn },
+        ),
+      ...added.map((one) => ({ ref: one['bom-ref'], dependsOn: [] })),
+    ],
+  }
+}
+
+/** What is missing from the SBOM of the package, or should not be in it; a line each. */
+export function sbomFaults({ bomFormat, metadata, components, dependencies }: Sbom): string[] {
+  const names = components.map(({ name }) => name)
+  const refs = new Set([metadata.component, ...components].map((component) => component['bom-ref']))
+  const wanted = [...Object.keys(manifest.dependencies), ...BUNDLED]
+  const needed = ['version', 'purl', 'licenses', 'hashes'] as const
   return [
-    ...(sbom.bomFormat === 'CycloneDX' ? [] : ['it is no CycloneDX']),
+    ...(bomFormat === 'CycloneDX' ? [] : ['it is no CycloneDX']),
+    ...(metadata.component.name === manifest.name ? [] : [`it is of ${metadata.component.name}`]),
     ...wanted.filter((name) => !names.includes(name)).map((name) => `${name} is missing`),
     ...names
       .filter((name) => name in manifest.devDependencies && !wanted.includes(name))
       .map((name) => `${name} is for development`),
+    ...[metadata.component, ...components].flatMap((component) =>
+      needed.filter((field) => component[field] === undefined).map((field) => `${component.name} has no ${field}`),
+    ),
+    ...dependencies
+      .flatMap(({ ref, dependsOn }) => [ref, ...dependsOn])
+      .filter((ref) => !refs.has(ref))
+      .map((ref) => `${ref} is named and not described`),
   ]
+}
+
+/** What of the machine that built it stands in a file of the package: a path, or the map of a source. */
+export function machineTraces(text: string, folders: readonly string[]): string[] {
+  return [...folders, 'file:///', 'sourceMappingURL='].filter((trace) => text.includes(trace))
 }

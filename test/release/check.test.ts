@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { manifest, root } from '../dist/built.ts'
+import { assert, suite } from '../support/suite.ts'
+import { packageChecks } from './check.ts'
+import { PACKAGE_BUDGETS } from './contents.ts'
+import { sourceFaults } from './source.ts'
+
+const execute = promisify(execFile)
+
+const test = suite('the checks of a release, on what is to be refused', { folder: '' })
+
+test.before(async (context) => {
+  context.folder = await mkdtemp(join(tmpdir(), 'release-'))
+})
+
+test.after(async ({ folder }) => {
+  if (folder) await rm(folder, { recursive: true })
+})
+
+test('a clone is released only as the tag says: unchanged, at its commit, and on main', async ({ folder }) => {
+  const origin = join(folder, 'origin')
+  const clone = join(folder, 'clone')
+  const git = (cwd: string, ...args: string[]) =>
+    execute('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'init.defaultBranch=main', ...args], {
+      cwd,
+    })
+  const commit = async (name: string) => {
+    await writeFile(join(origin, name), name)
+    await git(origin, 'add', '.')
+    await git(origin, 'commit', '--quiet', '--message', name)
+  }
+  await mkdir(origin)
+  await git(origin, 'init', '--quiet')
+  await commit('first')
+  await git(origin, 'tag', '--annotate', 'v0.1.0', '--message', 'a tag with a message')
+  await commit('second')
+  await git(origin, 'checkout', '--quiet', '-b', 'elsewhere')
+  await commit('third')
+  await git(origin, 'tag', 'v0.3.0')
+  await git(folder, 'clone', '--quiet', '--branch', 'v0.1.0', origin, clone)
+
+  assert.equal(await sourceFaults(clone, 'v0.1.0'), [])
+  assert.equal(await sourceFaults(clone, 'v0.2.0'), ['there is no tag v0.2.0 in the clone'])
+  assert.equal(await sourceFaults(clone, 'v0.3.0'), ['the clone is at another commit than the tag v0.3.0'])
+  await writeFile(join(clone, 'first'), 'changed')
+  await writeFile(join(clone, 'added'), '')
+  assert.equal(await sourceFaults(clone, 'v0.1.0'), ['the clone has changes: M first, ?? added'])
+  await git(clone, 'checkout', '--quiet', '--force', 'v0.3.0')
+  await rm(join(clone, 'added'))
+  const notOnMain = 'the commit is not on main of origin, or the clone is without its history'
+  assert.equal(await sourceFaults(clone, 'v0.3.0'), [notOnMain])
+})
+
+test('a wrong tag ends the check at once, with what is wrong', async () => {
+  const program = join(root, 'test/release/check.ts')
+  const { code, stdout, stderr } = await execute(process.execPath, [program, '--check', '--tag', 'v99.0.0'], {
+    cwd: root,
+  }).catch((error) => error)
+  assert.is(code, 1)
+  assert.match(stdout, /✘ source .*there is no tag v99\.0\.0/)
+  assert.match(stdout, /✘ notes .*the tag v99\.0\.0 is not of version/)
+  assert.match(stderr, /not ready for a release: source, notes/)
+  assert.is(stdout.trim().split('\n').length, 2, 'nothing is packed')
+})
+
+/** What a check says of a package that has these files beside its package.json. */
+async function checked(folder: string, check: string, files: Readonly<Record<string, string>>): Promise<string> {
+  const place = await mkdtemp(join(folder, 'package-'))
+  const tarball = join(place, 'package.tgz')
+  const all = Object.entries({ 'package.json': '{}', ...files })
+  for (const [name, text] of all) {
+    await mkdir(dirname(join(place, 'package', name)), { recursive: true })
+    await writeFile(join(place, 'package', name), text)
+  }
+  await execute('tar', ['-czf', tarball, ...all.map(([name]) => `package/${name}`)], { cwd: place })
+  await mkdir(join(place, 'node_modules'))
+  await rename(join(place, 'package'), join(place, 'node_modules', manifest.name))
+  const run = packageChecks(place)[check]
+  if (run === undefined) throw new Error(`there is no check ${check}`)
+  return run({ folder: place, tarball })
+}
+
+/** Why a check refuses a package that has these files. */
+const refusal = (folder: string, check: string, files: Readonly<Record<string, string>>) =>
+  checked(folder, check, files).then(
+    () => 'it does not',
+    (error: Error) => error.message,
+  )
+
+test('a file that should not be in the package, or too many bytes, are refused', async ({ folder }) => {
+  const check = 'files and bytes'
+  assert.match(await checked(folder, check, { 'dist/index.js': 'export {}' }), /^files 2, packed \d+, unpacked 11,/)
+  assert.is(await refusal(folder, check, { 'src/index.ts': '' }), 'should not be in the package: src/index.ts')
+  const large = ' '.repeat(PACKAGE_BUDGETS.unpacked)
+  assert.match(await refusal(folder, check, { 'dist/index.js': large }), /^unpacked: \d+, more than \d+$/)
+})
+
+test('a file with a path of the machine that built it is refused', async ({ folder }) => {
+  const check = 'no trace of this machine'
+  assert.is(await checked(folder, check, { 'dist/index.js': 'export {}' }), '2 files')
+  assert.match(await refusal(folder, check, { 'dist/index.js': `// ${root}src/index.ts` }), /dist\/index\.js has \//)
+})
+
+test('a dependency with a script of its own is refused', async ({ folder }) => {
+  const place = await mkdtemp(join(folder, 'locked-'))
+  const packages = { '': {}, 'node_modules/a': {}, 'node_modules/b': { hasInstallScript: true } }
+  await writeFile(join(place, 'package-lock.json'), JSON.stringify({ packages }))
+  const run = packageChecks(place)['no script of a dependency']
+  const said = await run?.({ folder: place, tarball: '' }).catch((error: Error) => error.message)
+  assert.is(said, 'node_modules/b')
+})

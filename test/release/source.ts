@@ -1,0 +1,29 @@
+import { runProgram } from './installed.ts'
+
+/**
+ * What speaks against releasing the clone in `folder` under a tag, a line each: its files have to be those of the tag, none changed or added, and the tag
+ * has to be on `main` of `origin`, so that nothing is released which was not merged. The clone needs the history of `main`.
+ */
+export async function sourceFaults(folder: string, tag: string): Promise<string[]> {
+  const git = async (...args: string[]) => (await runProgram('git', args, { cwd: folder })).trim()
+  const commitOf = (name: string) => git('rev-parse', '--verify', '--quiet', `${name}^{commit}`).catch(() => undefined)
+  const changed = (await git('status', '--porcelain')).split('\n').filter((line) => line !== '')
+  const [head, tagged, main] = [
+    await commitOf('HEAD'),
+    await commitOf(`refs/tags/${tag}`),
+    await commitOf('refs/remotes/origin/main'),
+  ]
+  const isOnMain =
+    head !== undefined &&
+    main !== undefined &&
+    (await git('merge-base', '--is-ancestor', head, main).then(
+      () => true,
+      () => false,
+    ))
+  return [
+    ...(changed.length > 0 ? [`the clone has changes: ${changed.map((line) => line.trim()).join(', ')}`] : []),
+    ...(tagged === undefined ? [`there is no tag ${tag} in the clone`] : []),
+    ...(tagged !== undefined && tagged !== head ? [`the clone is at another commit than the tag ${tag}`] : []),
+    ...(isOnMain ? [] : ['the commit is not on main of origin, or the clone is without its history']),
+  ]
+}
