@@ -20,24 +20,38 @@ interface Job {
 interface Workflow {
   on: Record<string, unknown>
   permissions: unknown
+  env?: Record<string, string>
   jobs: Record<string, Job>
 }
 
 const folder = `${root}.github/workflows/`
 const files = readdirSync(folder).map((name) => ({ name, text: readFileSync(folder + name, 'utf8') }))
 
+/** The first versions of the actions that run on Node 24: runners have no Node 20 since September 2026. */
+const ON_NODE_24: Readonly<Record<string, number>> = {
+  'actions/checkout': 5,
+  'actions/setup-node': 5,
+  'actions/upload-artifact': 6,
+  'actions/download-artifact': 7,
+}
+
 const test = suite('the workflows')
 
 /** What is wrong with a workflow, a line each. */
 function faultsOf(text: string): string[] {
-  const { on, permissions, jobs }: Workflow = parse(text)
+  const { on, permissions, env = {}, jobs }: Workflow = parse(text)
   const faults: string[] = []
   if (JSON.stringify(permissions) !== '{}') faults.push('without a job, something is permitted')
   if ('pull_request_target' in on || 'workflow_run' in on) faults.push('code of others would run with rights')
   if (/\bsecrets\b|NODE_AUTH_TOKEN|NPM_TOKEN|_authToken/.test(text)) faults.push('it has a token')
-  for (const [, use = '', comment = ''] of text.matchAll(/uses: *(\S+)(.*)/g))
-    if (!/^actions\/[\w-]+@[0-9a-f]{40}$/.test(use) || !/^ # v\d+\.\d+\.\d+$/.test(comment))
-      faults.push(`${use} is no action of GitHub's own by its hash, with its version behind it`)
+  for (const [, use = '', comment = ''] of text.matchAll(/uses: *(\S+)(.*)/g)) {
+    const [action = '', hash = ''] = use.split('@')
+    const version = /^ # v(\d+)\.\d+\.\d+$/.exec(comment)?.[1]
+    const first = ON_NODE_24[action]
+    if (first === undefined || !/^[0-9a-f]{40}$/.test(hash) || version === undefined)
+      faults.push(`${use} is no known action of GitHub's own by its hash, with its version behind it`)
+    else if (Number(version) < first) faults.push(`${use} runs on Node 20, which runners no longer have`)
+  }
   for (const [name, job] of Object.entries(jobs)) {
     const at = (fault: string) => faults.push(`${name}: ${fault}`)
     const granted = Object.entries(job.permissions ?? { all: 'write' }).map(([what, how]) => `${what}: ${how}`)
@@ -56,10 +70,15 @@ function faultsOf(text: string): string[] {
         at('runs the scripts of packages')
       if (/\bnpx\b|curl|wget/.test(run)) at('runs what was not looked at')
     }
-    const isNpmTwelve = job.steps.findIndex(({ run }) => /npm@12\.\d+\.\d+$/.test(run ?? ''))
+    const npmTwelve = job.steps.findIndex(
+      ({ run = '' }) =>
+        run.includes('echo "$NPM_SHA256  npm-$NPM.tgz" | sha256sum --check --strict && npm install --global') &&
+        /^12\.\d+\.\d+$/.test(env.NPM ?? '') &&
+        /^[0-9a-f]{64}$/.test(env.NPM_SHA256 ?? ''),
+    )
     const firstInstall = job.steps.findIndex(({ run }) => /npm (?:ci|run|stage)|\.ci\/run/.test(run ?? ''))
-    if (firstInstall >= 0 && !(isNpmTwelve >= 0 && isNpmTwelve < firstInstall))
-      at('installs with an npm that runs all scripts')
+    if (firstInstall >= 0 && !(npmTwelve >= 0 && npmTwelve < firstInstall))
+      at('installs with an npm that runs all scripts, or is not known by its hash')
   }
   return faults
 }
@@ -73,14 +92,17 @@ for (const { name, text } of files) {
 test('the rules find what they are for', () => {
   const text = files.find(({ name }) => name === 'release.yml')?.text ?? ''
   const changes: [from: string | RegExp, to: string, fault: RegExp][] = [
-    [/checkout@[0-9a-f]{40}/, 'checkout@v5', /is no action of GitHub's own by its hash/],
+    [/checkout@[0-9a-f]{40}/, 'checkout@v7', /is no known action of GitHub's own by its hash/],
+    ['actions/checkout@', 'others/checkout@', /is no known action of GitHub's own/],
+    [/upload-artifact@\S+ # v\d+/, `upload-artifact@${'a'.repeat(40)} # v4`, /runs on Node 20/],
     ['permissions: {}', 'permissions: write-all', /something is permitted/],
     ['contents: read', 'contents: write', /test: may do contents: write/],
     ['persist-credentials: false', 'persist-credentials: true', /leaves the credential/],
     ['package-manager-cache: false', 'cache: npm', /shares a cache/],
     [/\$\{\{ github\.token \}\}/, '$' + '{{ secrets.RELEASE }}', /has a token/],
     ['publish ./release/signalbox-*.tgz --ignore-scripts', 'publish ./release/signalbox-*.tgz', /runs the scripts/],
-    [/ {6}- run: npm install --global.*\n {6}- run: npm ci\n/, '      - run: npm ci\n', /with an npm that runs all/],
+    [/ {6}- run: npm pack .*\n.*\n {6}- run: npm ci\n/, '      - run: npm ci\n', /with an npm that runs all/],
+    [/NPM_SHA256: .*/, 'NPM_SHA256: ""', /is not known by its hash/],
     ['"$GITHUB_REF_NAME" --out', '"$' + '{{ github.ref_name }}" --out', /an expression into a script/],
     ['tags: ["v*"]', 'tags: ["v*"]\n  pull_request_target:', /code of others/],
   ]
@@ -94,15 +116,28 @@ test('the rules find what they are for', () => {
 test('the release stages only what all tests and checks have passed, for a person to approve', () => {
   const { on, jobs }: Workflow = parse(files.find(({ name }) => name === 'release.yml')?.text ?? '')
   assert.equal(on, { push: { tags: ['v*'] } })
-  assert.equal(Object.keys(jobs), ['test', 'pack', 'stage', 'draft'])
-  assert.equal([jobs.stage?.needs, jobs.draft?.needs], [['test', 'pack'], 'stage'])
+  assert.equal(Object.keys(jobs), ['test', 'check', 'pack', 'stage', 'draft'])
+  assert.equal([jobs.stage?.needs, jobs.draft?.needs], [['test', 'check', 'pack'], 'stage'])
   assert.is(jobs.stage?.environment, 'npm', 'the environment has a reviewer')
-  const scripts = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))
+  for (const job of [jobs.check, jobs.pack]) {
+    const cloned = job?.steps.find(({ uses }) => uses?.includes('/checkout@'))
+    assert.is(cloned?.with?.['fetch-depth'], 0, 'whether the tag is a part of main is seen in the history')
+  }
+  const scriptsOf = (job?: Job) => (job?.steps ?? []).flatMap(({ run }) => run ?? [])
+  const release = (job?: Job) => scriptsOf(job).filter((run) => run.startsWith('npm run release'))
+  assert.equal(release(jobs.check), ['npm run release -- --check --tag "$GITHUB_REF_NAME" --out release'])
+  assert.equal(
+    release(jobs.pack),
+    ['npm run release -- --check --files --tag "$GITHUB_REF_NAME" --out release'],
+    'what is published was made where only locked code ran',
+  )
+  assert.ok(scriptsOf(jobs.stage).some((run) => run.includes('echo "$CHECKED" | sha256sum --check --strict')))
+  const scripts = Object.values(jobs).flatMap(scriptsOf)
   assert.is(scripts.filter((run) => /\bnpm (?:stage )?publish\b/.test(run)).length, 1)
   assert.match(scripts.join('\n'), /npm stage publish .* --provenance/)
   for (const file of ['signalbox-*.tgz', 'sbom.cdx.json', 'SHA256SUMS', '--notes-file notes.md'])
     assert.ok(
-      scripts.some((run) => run.startsWith('gh release create') && run.includes(file)),
+      scripts.some((run) => run.includes('gh release create') && run.includes(file)),
       file,
     )
 })
