@@ -198,6 +198,11 @@ const refused: Record<string, [path: string, text: string, says: RegExp]> = {
   setInterval: ['src/upstream/a.ts', 'export const every = setInterval', /uses setInterval/],
   'Math.random': ['src/routing/a.ts', 'export const pick = () => Math.random()', /uses Math\.random/],
   'ambient fetch': ['src/upstream/a.ts', "export const call = () => fetch('/')", /uses fetch/],
+  'a function at an assignment to a member': [
+    'src/gate/a.ts',
+    'log.rule = (call) => rule(call)',
+    /give it a name first/,
+  ],
   'ambient fetch by another name': ['src/upstream/a.ts', "globalThis.fetch('/')", /uses fetch/],
   'ambient fetch, bound': ['src/upstream/a.ts', 'export const call = fetch.bind(undefined)', /uses fetch/],
   'ambient fetch, taken out': ['src/upstream/a.ts', 'export const { fetch } = globalThis', /uses globalThis/],

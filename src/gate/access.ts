@@ -1,7 +1,7 @@
 import { gatewayError, isGatewayError } from '../errors.ts'
 import type { Endpoint } from '../formats/format.ts'
 import type { Reply } from '../lib/exchange.ts'
-import type { ServedRequest } from '../pipeline/steps.ts'
+import type { NameRule, ServedRequest, TargetRule } from '../pipeline/steps.ts'
 import { type Access, askedName } from '../routing/allowed-models.ts'
 import { createBodyRule } from './body-rule.ts'
 
@@ -28,13 +28,15 @@ export async function withinAccess(
     gatewayError('MODEL_NOT_ALLOWED', {
       message: `${whose} may not use the model "${name}". GET /v1/models lists those that it may use; ask the operator of this gateway for others.`,
     })
-  log.targetRule = (request, target, route) => {
+  const targetRule: TargetRule = (request, target, route) => {
     const name = askedName(route, request)
     return access.allowsTarget(name, target)
       ? (refusalOfKind(request.call.endpoint) ?? refusalOfBody(request.call)) // its endpoint may be of the kind of its model by now
       : refusalOf(name)
   }
-  log.nameRule = (name, table) => (access.allowsModel(name, table) ? undefined : refusalOf(name))
+  const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : refusalOf(name))
+  log.targetRule = targetRule
+  log.nameRule = nameRule
   try {
     return await serve()
   } catch (thrown) {

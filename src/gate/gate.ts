@@ -1,6 +1,6 @@
 import type { Reply } from '../lib/exchange.ts'
 import type { Ledger, LimitedScope } from '../limits/ledger.ts'
-import type { ServedRequest } from '../pipeline/steps.ts'
+import type { ServedRequest, TargetRule } from '../pipeline/steps.ts'
 import { accessOf } from '../routing/allowed-models.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import type { StoredSettings } from '../store/settings.ts'
@@ -29,7 +29,8 @@ export function createGate({ ledger, clock, catalog }: { ledger: Ledger; clock: 
     const gated = new GatedRequest(request, { ledger, clock, scopes, holders, rules })
     if (gated.isMeasured && !request.log.targetRule) {
       const refusalOfBody = createBodyRule()
-      request.log.targetRule = ({ call }) => refusalOfBody(call)
+      const rule: TargetRule = ({ call }) => refusalOfBody(call)
+      request.log.targetRule = rule
     }
     request.log.aroundAttempt.push((attempt, make) => gated.attempt(attempt, make))
     return gated.replied(await next())

@@ -20,6 +20,8 @@ export interface Source {
   readonly ambients: Ambient[]
   /** Lines with the `any` type. */
   readonly anys: number[]
+  /** Lines where a function is written at an assignment to a member. */
+  readonly assigned: number[]
   /** Lines with a comment that silences the compiler. */
   readonly silenced: number[]
 }
@@ -34,12 +36,14 @@ export function parseSource(path: string, text: string, isAsked: (name: string) 
   const imports: Import[] = []
   const ambients: Ambient[] = []
   const anys: number[] = []
+  const assigned: number[] = []
 
   const visit = (node: ts.Node): void => {
     const imported = importOf(node)
     if (imported)
       imports.push({ target: resolve(path, imported.from), isTypeOnly: imported.isTypeOnly, line: lineOf(node) })
     if (node.kind === ts.SyntaxKind.AnyKeyword) anys.push(lineOf(node))
+    if (isAssignedFunction(node)) assigned.push(lineOf(node))
     if (ts.isIdentifier(node) && isAsked(nameOf(node)) && isUse(node) && !isDeclared(node))
       ambients.push({ name: nameOf(node), line: lineOf(node) })
     ts.forEachChild(node, visit)
@@ -51,12 +55,24 @@ export function parseSource(path: string, text: string, isAsked: (name: string) 
     imports,
     ambients,
     anys,
+    assigned,
     silenced: text.split('\n').flatMap((line, index) => (/@ts-(?:ignore|nocheck)/.test(line) ? [index + 1] : [])),
   }
 }
 
 function resolve(path: string, from: string): string {
   return from.startsWith('.') ? posix.join(posix.dirname(path), from) : from
+}
+
+/** `object.member = () => {}`, also with `??=` and with a function expression. */
+function isAssignedFunction(node: ts.Node): boolean {
+  return (
+    ts.isBinaryExpression(node) &&
+    node.operatorToken.kind >= ts.SyntaxKind.FirstAssignment &&
+    node.operatorToken.kind <= ts.SyntaxKind.LastAssignment &&
+    (ts.isPropertyAccessExpression(node.left) || ts.isElementAccessExpression(node.left)) &&
+    (ts.isArrowFunction(node.right) || ts.isFunctionExpression(node.right))
+  )
 }
 
 function importOf(node: ts.Node): { from: string; isTypeOnly: boolean } | undefined {
