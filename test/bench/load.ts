@@ -1,9 +1,12 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 
-/** The formats that are measured: where their requests go, and how their streams end. */
+const messages = [{ role: 'user', content: 'Say something about foxes and dogs, in one sentence.' }]
+
+/** The formats that are measured: where their requests go, what they say, and how their streams end. */
 const formats = {
-  chat: { path: '/v1/chat/completions', end: '[DONE]' },
-  messages: { path: '/v1/messages', end: 'message_stop' },
+  chat: { path: '/v1/chat/completions', said: { max_tokens: 100, messages }, end: '[DONE]' },
+  messages: { path: '/v1/messages', said: { max_tokens: 100, messages }, end: 'message_stop' },
+  embeddings: { path: '/v1/embeddings', said: { input: 'The quick brown fox jumps over the lazy dog.' }, end: '}' },
 } as const
 
 export type BenchFormat = keyof typeof formats
@@ -23,14 +26,12 @@ export interface Load {
 /** Milliseconds of each whole answer. */
 export type Times = number[]
 
-const messages = [{ role: 'user', content: 'Say something about foxes and dogs, in one sentence.' }]
-
 /** Clients that ask again as soon as they are answered, until the time is over. Throws on any answer but a whole 200. */
 export async function run({ url, key, format, model, stream, clients, seconds }: Load): Promise<Times> {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
-  const body = JSON.stringify({ model, stream, max_tokens: 100, messages })
+  const { path, said, end } = formats[format]
+  const body = JSON.stringify({ model, ...(format === 'embeddings' ? {} : { stream }), ...said })
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}`, 'content-length': body.length }
-  const { path, end } = formats[format]
   const times: Times = []
   const until = performance.now() + seconds * 1000
 

@@ -63,9 +63,12 @@ export async function start(
   return { ...announcement, used: () => ask(child), stop: () => void child.kill('SIGKILL') }
 }
 
+/** Of this machine; asked before this process is kept to one of them, after which the answer is 1. */
+const cpus = availableParallelism()
+
 /** Keeps a process to one CPU, if there are two and `taskset` is here. */
 export function pin(pid: number | undefined, cpu: number): void {
-  if (availableParallelism() > 1) spawnSync('taskset', ['-acp', String(cpu), String(pid)])
+  if (cpus > 1) spawnSync('taskset', ['-acp', String(cpu), String(pid)])
 }
 
 async function ask(child: ChildProcess): Promise<Used> {

@@ -10,6 +10,15 @@ const whole = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
   usage,
 })
+const DIMENSIONS = 256
+const vectors = JSON.stringify({
+  object: 'list',
+  model: 'bench',
+  data: [
+    { object: 'embedding', index: 0, embedding: Array.from({ length: DIMENSIONS }, (_, at) => Math.sin(at) / 16) },
+  ],
+  usage: { prompt_tokens: 10, total_tokens: 10 },
+})
 const chunk = (choice: object, rest = {}) =>
   `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', model: 'bench', choices: [choice], ...rest })}\n\n`
 const word = chunk({ index: 0, delta: { content: ' word' }, finish_reason: null })
@@ -39,7 +48,7 @@ const WORDS = 100
 const PACE_MS = 20
 
 /**
- * A provider that answers at once: one JSON body, or a stream of one chunk a turn of the event loop, or a slow one. Streams are those of Chat
+ * A provider that answers at once: one JSON body, that of a chat or at `/v1/embeddings` a vector, or a stream of one chunk a turn of the event loop, or a slow one. Streams are those of Chat
  * Completions or, at `/v1/messages`, of Messages.
  */
 const server = createServer({ noDelay: true }, (request, response) => {
@@ -49,9 +58,10 @@ const server = createServer({ noDelay: true }, (request, response) => {
   })
   request.on('end', () => {
     if (!body.includes('"stream":true')) {
+      const answer = request.url === '/v1/embeddings' ? vectors : whole
       response
-        .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(whole) })
-        .end(whole)
+        .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(answer) })
+        .end(answer)
       return
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -36,6 +36,7 @@ const servers = {
   proxy: { file: 'proxy.ts' },
   gateway: { file: 'gateway.mjs' },
   fileGateway: { file: 'gateway.mjs', env: { STORE: store } },
+  limitedGateway: { file: 'gateway.mjs', env: { LIMITS: 'yes' } },
   bunProxy: { file: 'bun-proxy.mjs', runtime: bun },
   bunGateway: { file: 'bun-gateway.mjs', runtime: bun },
 } as const
@@ -70,6 +71,7 @@ const onBun = { proxy: 'bunProxy', gateway: 'bunGateway' } as const
 const chat = { provider: 'chat', client: 'chat', model: 'chat/bench' } as const
 const toMessages = { provider: 'messages', client: 'chat', model: 'messages/bench' } as const
 const toChat = { provider: 'chat', client: 'messages', model: 'chat/bench' } as const
+const embeddings = { provider: 'embeddings', client: 'embeddings', model: 'chat/bench' } as const
 const json = { stream: false, clients: 32, per: 1 } as const
 const quick = { stream: true, clients: 32, per: WORDS } as const
 const many = { stream: true, clients: 64, per: WORDS } as const
@@ -84,6 +86,8 @@ const suites: Suite[] = [
     gateway: 'fileGateway',
     model: 'pair',
   },
+  { name: 'JSON answers, key with limits, 32 clients', ...onNode, ...chat, ...json, gateway: 'limitedGateway' },
+  { name: 'JSON answers, embeddings, 32 clients', ...onNode, ...embeddings, ...json },
   { name: `streams of ${WORDS} chunks, 32 clients`, ...onNode, ...chat, ...quick },
   { name: `streams of ${WORDS} chunks, 64 clients`, ...onNode, ...chat, ...many, aim: 1 },
   { name: `slow streams of ${WORDS} chunks, 500 clients`, ...onNode, ...chat, ...slow, model: 'chat/slow' },
