@@ -5,24 +5,34 @@ import type { ClientFormat } from '../types.ts'
 type ShownUnit = Extract<LimitUnit, 'requests' | 'tokens'>
 const SHOWN: readonly ShownUnit[] = ['requests', 'tokens']
 
-/** The name of a header for a unit, such as `x-ratelimit-remaining-tokens`, and the form of its time. */
-interface LimitHeaderNames {
-  nameOf(what: 'limit' | 'remaining' | 'reset', unit: ShownUnit): string
+/** The names of the headers of a unit, such as `x-ratelimit-remaining-tokens`. */
+type HeaderNames = Readonly<Record<'limit' | 'remaining' | 'reset', string>>
+
+/** How clients of a format are told of limits: the names, made once, and the form of a time. */
+interface LimitHeaderForm extends Readonly<Record<ShownUnit, HeaderNames>> {
   resetOf(resetsAt: string, now: number): string
 }
 
-const ofOpenai: LimitHeaderNames = {
-  nameOf: (what, unit) => `x-ratelimit-${what}-${unit}`,
+const namesOf = (nameOf: (what: string) => string): HeaderNames => ({
+  limit: nameOf('limit'),
+  remaining: nameOf('remaining'),
+  reset: nameOf('reset'),
+})
+
+const ofOpenai: LimitHeaderForm = {
+  requests: namesOf((what) => `x-ratelimit-${what}-requests`),
+  tokens: namesOf((what) => `x-ratelimit-${what}-tokens`),
   resetOf: (resetsAt, now) => inWords(Date.parse(resetsAt) - now),
 }
 
-const ofAnthropic: LimitHeaderNames = {
-  nameOf: (what, unit) => `anthropic-ratelimit-${unit}-${what}`,
+const ofAnthropic: LimitHeaderForm = {
+  requests: namesOf((what) => `anthropic-ratelimit-requests-${what}`),
+  tokens: namesOf((what) => `anthropic-ratelimit-tokens-${what}`),
   resetOf: (resetsAt) => resetsAt.replace(/\.\d+Z$/, 'Z'),
 }
 
 /** Clients of Google and of the AI SDK know no such headers. */
-const namesFor: Readonly<Record<ClientFormat, LimitHeaderNames | undefined>> = {
+const formFor: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> = {
   'openai-chat': ofOpenai,
   'openai-responses': ofOpenai,
   'anthropic-messages': ofAnthropic,
@@ -38,16 +48,17 @@ export function limitHeaders(
   limits: readonly LimitState[],
   { format, now }: { format: ClientFormat; now: number },
 ): Record<string, string> {
-  const names = namesFor[format]
+  const form = formFor[format]
   const headers: Record<string, string> = {}
-  if (!names) return headers
+  if (!form) return headers
   for (const unit of SHOWN) {
     const scarcest = scarcestOf(limits, unit)
     if (!scarcest) continue
     const { limit, remaining, resetsAt } = scarcest
-    headers[names.nameOf('limit', unit)] = String(limit)
-    headers[names.nameOf('remaining', unit)] = String(remaining)
-    if (resetsAt !== null) headers[names.nameOf('reset', unit)] = names.resetOf(resetsAt, now)
+    const names = form[unit]
+    headers[names.limit] = String(limit)
+    headers[names.remaining] = String(remaining)
+    if (resetsAt !== null) headers[names.reset] = form.resetOf(resetsAt, now)
   }
   return headers
 }

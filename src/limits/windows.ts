@@ -75,12 +75,18 @@ export function windowStarts(minute: Minute): readonly Minute[] {
   return lastStarts
 }
 
-let lastEnd: { minute: Minute; text: string } = { minute: -1, text: '' }
+let lastEndsMinute: Minute = -1
+const lastEnds = new Map<LimitWindow, string | null>()
 
-/** When the window that `minute` lies in ends, ISO 8601; `null` for `total`. */
+/** When the window that `minute` lies in ends, ISO 8601; `null` for `total`. Costs nothing for the minute that was asked for last. */
 export function windowEndText(window: LimitWindow, minute: Minute): string | null {
-  const end = windowEnd(window, minute)
-  if (end === undefined) return null
-  if (end !== lastEnd.minute) lastEnd = { minute: end, text: new Date(end * MS).toISOString() }
-  return lastEnd.text
+  if (minute !== lastEndsMinute) lastEnds.clear()
+  lastEndsMinute = minute
+  let text = lastEnds.get(window)
+  if (text === undefined) {
+    const end = windowEnd(window, minute)
+    text = end === undefined ? null : new Date(end * MS).toISOString()
+    lastEnds.set(window, text)
+  }
+  return text
 }
