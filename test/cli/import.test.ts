@@ -53,7 +53,7 @@ test('a configuration of LiteLLM becomes a file that starts and routes as it did
     ],
   })
   assert.equal(shown['gpt-4o']?.models, ['gpt-4o-deployments', 'claude-deployments', '10.0.0.5/qwen3'])
-  assert.equal(shown.claude?.models, ['claude-deployments', 'gpt-4o-deployments'])
+  assert.equal(shown.claude?.models, ['claude-deployments', 'gpt-4o-deployments', '10.0.0.5/qwen3'])
   const params = { maxTokens: 4_000, temperature: 0.2, stopSequences: ['END'] }
   assert.equal(shown['claude-deployments']?.models, [{ model: 'anthropic/claude-sonnet-4-5', params }])
   assert.match(said, /model_list\[2\]: maxTokens, temperature, stopSequences -> "params" of its entry/)
@@ -113,14 +113,14 @@ test('a config of Portkey becomes a combo "portkey" with those within it, and st
   assert.equal(top?.models, ['shared', mistral, 'lab.test/qwen3'])
   assert.equal(
     [top?.strategy, top?.maxAttempts, top?.timeouts],
-    ['fallback', 5, { headersMs: 20_000, totalMs: 20_000 }],
+    ['fallback', 6, { headersMs: 20_000, totalMs: 20_000 }],
   )
   assert.equal(
     [inner?.strategy, inner?.models],
     [
       'weighted',
       [
-        { model: 'openai/gpt-4o', weight: 0.7 },
+        { model: 'openai-1/gpt-4o', weight: 0.7 },
         { model: 'openai-2/gpt-4o', weight: 0.3 },
       ],
     ],

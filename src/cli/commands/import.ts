@@ -1,13 +1,15 @@
+import type { Imported, ImportSource } from '../import/import.ts'
 import { oneLine } from '../logger.ts'
+import { defaults } from '../options.ts'
 import type { CliAction, CliCommand } from './command.ts'
 import { type Field, text } from './fields.ts'
 
-const out = text('out', 'signalbox.yaml', 'Writes the file of records; one that exists is left as it is')
+const out = text('out', 'signalbox.yaml', 'Writes the file of records; never over one that exists')
 const model = text('model', 'gpt-5-mini', 'The model of targets that take that of the request')
 
 /** The action for one program. The code is loaded when it is needed, since it contains a parser of YAML. */
 function importing(
-  source: 'litellm' | 'portkey' | '9router',
+  source: ImportSource,
   { help, word, fields }: { help: string; word: string; fields: Readonly<Record<string, Field>> },
 ): CliAction {
   return {
@@ -20,21 +22,46 @@ function importing(
         ...(typeof input.out === 'string' && { out: input.out }),
         ...(typeof input.model === 'string' && { model: input.model }),
       })
-      const lines = (findings: readonly { from: string; to: string }[]) =>
-        findings.map(({ from, to }) => `  ${oneLine(from)} -> ${oneLine(to)}\n`).join('')
       const { mapped, unmapped, variables, out: written } = body
       const parts = [
         mapped.length > 0 && `What is taken over:\n${lines(mapped)}`,
         unmapped.length > 0 && `What is not, or otherwise:\n${lines(unmapped)}`,
         variables.length > 0 &&
-          `Variables to set before the start; none of their values is in the file:\n${variables.map(({ name, holds }) => `  ${name}: ${holds}\n`).join('')}`,
+          `Variables to set before the start; none of their values is in the file:\n${variables.map(({ name, holds }) => `  ${name}: ${oneLine(holds)}\n`).join('')}`,
         written === undefined
           ? 'Nothing was written. With --out signalbox.yaml a file of records is.\n'
-          : `${written} was written. Start with it: signalbox --config ${written}\n`,
+          : nextSteps(written, body),
       ]
       return { body, text: parts.filter((part) => part !== false).join('\n') }
     },
   }
+}
+
+/** A line for each finding; those of the same kind at several places of a list are one line, at the first place. */
+function lines(findings: Imported['mapped']): string {
+  const alike = new Map<string, { from: string; to: string; more: number }>()
+  for (const { from, to } of findings) {
+    const kind = JSON.stringify([from.replace(/\[\d+\]/g, '[]'), to])
+    const known = alike.get(kind)
+    if (known) known.more++
+    else alike.set(kind, { from, to, more: 0 })
+  }
+  return [...alike.values()]
+    .map(({ from, to, more }) => {
+      const place = more > 0 ? `${from} (and ${more} more like it)` : from
+      return `  ${oneLine(place)} -> ${oneLine(to)}\n`
+    })
+    .join('')
+}
+
+function nextSteps(written: string, { variables, hasKeys }: Imported): string {
+  const address = `http://${defaults.host}:${defaults.port}`
+  const steps = [
+    ...(variables.length > 0 ? ['Set the variables above.'] : []),
+    `Start: npx signalbox --config ${written}`,
+    `Point clients to ${address}/v1${hasKeys ? ', each with a key of this gateway: "npx signalbox keys list" shows them' : ''}; the names of the models stay.`,
+  ]
+  return `${written} was written. What to do next:\n${steps.map((step, at) => `  ${at + 1}. ${step}\n`).join('')}`
 }
 
 export const imports = {
@@ -42,7 +69,7 @@ export const imports = {
   isLocal: true,
   actions: {
     litellm: importing('litellm', {
-      help: 'From the config.yaml of LiteLLM',
+      help: 'From the config.yaml of LiteLLM, and the files that it includes',
       word: '<file>',
       fields: { out },
     }),
@@ -52,10 +79,11 @@ export const imports = {
       fields: { out, model },
     }),
     '9router': importing('9router', {
-      help: 'From the data folder of 9router, usually ~/.9router, or an export',
+      help: 'From the data folder of 9router, usually ~/.9router, its database, or an export',
       word: '<folder>',
       fields: { out },
     }),
   },
-  notes: 'A key that stands in their file becomes a variable in this one, and is neither printed nor written.',
+  notes:
+    'A key that stands in their file becomes a variable in this one, and is neither printed nor written.\nWithout --out nothing is written: it shows what would become of what.',
 } as const satisfies CliCommand

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { entryParams } from '../../management/combo-entry.ts'
-import { numberOf, type PlannedValue } from './plan.ts'
+import { numberOf } from './given.ts'
+import type { PlannedValue } from './plan.ts'
 
 /** The parameters of an entry of a combo, by the names that clients of OpenAI, LiteLLM and Portkey give them. */
 const ENTRY_PARAMS = {

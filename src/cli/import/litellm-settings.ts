@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { type ImportPlan, listOf, milliseconds, numberOf, objectOf, type PlannedValue, slug, textOf } from './plan.ts'
+import { attemptsOf, entryOf, isNothing, listOf, milliseconds, numberOf, objectOf, textOf, words } from './given.ts'
+import type { ImportPlan, PlannedValue } from './plan.ts'
 
 /** The strategies of LiteLLM's router. */
 export const STRATEGIES: Readonly<Record<string, string>> = {
@@ -14,6 +15,7 @@ export const STRATEGIES: Readonly<Record<string, string>> = {
 const PARTS = {
   fallbacks: 'list',
   context_window_fallbacks: 'list',
+  content_policy_fallbacks: 'list',
   default_fallbacks: 'list',
   model_group_alias: 'object',
   default_team_settings: 'list',
@@ -26,20 +28,24 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   const general = objectOf(config.general_settings)
   for (const section of ['litellm_settings', 'router_settings'])
     plan.leavesMistyped(`${section}.`, objectOf(config[section]), PARTS)
+  for (const section of ['litellm_settings', 'router_settings'])
+    for (const name of NUMBERS) leaveNoNumber(`${section}.`, name, objectOf(config[section]), plan)
   const retries = numberOf(router.num_retries)
   if (retries !== undefined) {
-    plan.settings.maxAttempts = Math.min(100, Math.max(1, Math.round(retries) + 1))
+    plan.settings.maxAttempts = attemptsOf(retries + 1)
     plan.maps('num_retries', `settings.maxAttempts ${plan.settings.maxAttempts}: all targets of a request together`)
   }
   const timeout = numberOf(router.timeout) ?? numberOf(litellm.request_timeout)
-  const streamTimeout = numberOf(router.stream_timeout)
-  if (timeout !== undefined || streamTimeout !== undefined) {
-    plan.settings.timeouts = {
-      ...(timeout !== undefined && { totalMs: milliseconds(timeout * 1_000) }),
-      ...(streamTimeout !== undefined && { headersMs: milliseconds(streamTimeout * 1_000) }),
-    }
+  const timeouts = timeoutsOf(timeout, numberOf(router.stream_timeout))
+  if (timeouts) {
+    plan.settings.timeouts = timeouts
     plan.maps('timeout', 'settings.timeouts')
   }
+  if (!isNothing(router.stream_timeout))
+    plan.leaves(
+      'stream_timeout',
+      `Whole answers and streams may wait equally long for their beginning here${timeouts ? ': the longer of it and timeout is taken' : ': give settings.timeouts.headersMs'}.`,
+    )
   const cooldown = numberOf(router.cooldown_time)
   const fails = numberOf(router.allowed_fails)
   if (cooldown !== undefined || fails !== undefined) {
@@ -52,18 +58,26 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   }
   const strategy = textOf(router.routing_strategy)
   if (strategy !== undefined) {
-    if (STRATEGIES[strategy] === undefined)
-      plan.leaves('routing_strategy', `"${strategy}" has no counterpart; weighted is taken.`)
+    const found = entryOf(STRATEGIES, strategy)
+    if (found === undefined) plan.leaves('routing_strategy', `"${strategy}" has no counterpart; weighted is taken.`)
     else
       plan.maps(
         'routing_strategy',
-        `${STRATEGIES[strategy]} in each combo of several deployments${strategy.startsWith('usage') ? ', the nearest there is' : ''}`,
+        `${found} in each combo of several deployments${strategy.startsWith('usage') ? ', the nearest there is' : ''}`,
       )
   }
   planLimits(litellm, general, plan)
   if (general.master_key !== undefined) {
     plan.settings.requireApiKey = true
-    const limits = limitsOf(objectOf(litellm.default_key_generate_params), 'default_key_generate_params', plan)
+    const limits = limitsOf(
+      {
+        max_parallel_requests: general.max_parallel_requests,
+        ...objectOf(general.default_key_generate_params),
+        ...objectOf(litellm.default_key_generate_params),
+      },
+      'default_key_generate_params',
+      plan,
+    )
     plan.keys.set('imported', { ...(limits && { limits }) })
     plan.maps('general_settings.master_key', 'settings.requireApiKey, and a key "imported" with a value of its own')
     plan.leaves(
@@ -77,7 +91,7 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
     reasons: SETTING_REASONS,
   })
   plan.leavesRest('general_settings', general, {
-    done: ['master_key', 'max_parallel_requests', 'global_max_parallel_requests'],
+    done: ['master_key', 'max_parallel_requests', 'global_max_parallel_requests', 'default_key_generate_params'],
     reasons: SETTING_REASONS,
   })
 }
@@ -94,13 +108,22 @@ function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan):
     plan.settings.limits = limits
     plan.maps('max_budget, max_parallel_requests', 'settings.limits: of all requests together')
   }
+  if (!isNothing(general.max_parallel_requests) && general.master_key === undefined)
+    plan.leaves('general_settings.max_parallel_requests', EACH_KEY)
+  for (const [section, { default_key_generate_params: given }] of Object.entries({
+    litellm_settings: litellm,
+    general_settings: general,
+  }))
+    if (!isNothing(given) && general.master_key === undefined)
+      plan.leaves(`${section}.default_key_generate_params`, EACH_KEY)
   for (const [at, team] of listOf(litellm.default_team_settings).entries()) {
     const id = textOf(objectOf(team).team_id)
     if (id === undefined) continue
     const place = `default_team_settings[${at}]`
     const own = limitsOf(objectOf(team), place, plan)
-    plan.groups.set(slug(id), { name: id, ...(own && { limits: own }) })
-    plan.maps(place, `group ${slug(id)}: put its keys into it`)
+    const group = plan.groupId(id)
+    plan.groups.set(group, { name: id.slice(0, 200), ...(own && { limits: own }) })
+    plan.maps(place, `group ${group}: put its keys into it`)
     plan.leavesRest(place, objectOf(team), {
       done: ['team_id', 'max_budget', 'budget_duration', 'rpm_limit', 'tpm_limit', 'max_parallel_requests'],
       reasons: SETTING_REASONS,
@@ -114,11 +137,12 @@ function limitsOf(given: JsonObject, place: string, plan: ImportPlan): PlannedVa
   const parallel = numberOf(given.max_parallel_requests)
   const requests = numberOf(given.rpm_limit)
   const tokens = numberOf(given.tpm_limit)
-  const window = windowOf(textOf(given.budget_duration))
+  const window = windowOf(given.budget_duration)
+  for (const name of LIMITS) leaveNoNumber(`${place}.`, name, given, plan)
   if (usd !== undefined && window === undefined)
     plan.leaves(
       `${place}.budget_duration`,
-      `"${textOf(given.budget_duration)}" is no window here: minute, hour, day, week, month or total.`,
+      `"${given.budget_duration}" is no window here, and the budget is left out: minute, hour, day, week, month and total are.`,
     )
   const limits = {
     ...(usd !== undefined && usd > 0 && window !== undefined && { usd: { [window]: usd } }),
@@ -126,11 +150,15 @@ function limitsOf(given: JsonObject, place: string, plan: ImportPlan): PlannedVa
     ...(tokens !== undefined && tokens >= 1 && { tokens: { minute: Math.round(tokens) } }),
     ...(parallel !== undefined && parallel >= 1 && { parallel: Math.round(parallel) }),
   }
+  if ('usd' in limits && plan.settings.unpriced === undefined) {
+    plan.settings.unpriced = 'allow'
+    plan.maps('max_budget', 'settings.unpriced allow: a model without a price costs nothing, as in LiteLLM')
+  }
   return Object.keys(limits).length > 0 ? limits : undefined
 }
 
-function windowOf(duration: string | undefined): string | undefined {
-  if (duration === undefined) return 'total'
+function windowOf(duration: unknown): string | undefined {
+  if (duration === undefined || duration === null) return 'total'
   const windows: Readonly<Record<string, string>> = {
     '1m': 'minute',
     '60s': 'minute',
@@ -144,32 +172,80 @@ function windowOf(duration: string | undefined): string | undefined {
     '31d': 'month',
     '1mo': 'month',
   }
-  return Object.hasOwn(windows, duration) ? windows[duration] : undefined
+  return entryOf(windows, String(duration).trim())
 }
 
-const READ_SETTINGS = `
-  fallbacks context_window_fallbacks default_fallbacks num_retries timeout request_timeout stream_timeout cooldown_time allowed_fails
-  routing_strategy model_group_alias max_budget budget_duration max_parallel_requests default_team_settings default_key_generate_params
-  telemetry set_verbose
-`
-  .trim()
-  .split(/\s+/)
+/** Time-outs in seconds as those of a combo or of the settings: `headersMs` is for streams and whole answers alike, so it must do for both. */
+export function timeoutsOf(
+  timeout: number | undefined,
+  streamTimeout: number | undefined,
+): Record<string, PlannedValue> | undefined {
+  if (timeout === undefined || timeout <= 0) return undefined
+  return {
+    headersMs: milliseconds(Math.max(timeout, streamTimeout ?? 0) * 1_000),
+    totalMs: milliseconds(timeout * 1_000),
+  }
+}
+
+const LIMITS = ['max_budget', 'max_parallel_requests', 'rpm_limit', 'tpm_limit']
+const NUMBERS = words('num_retries timeout request_timeout stream_timeout cooldown_time allowed_fails')
+
+/** Says that a member is no number, such as one that is read from a variable. */
+function leaveNoNumber(place: string, name: string, given: JsonObject, plan: ImportPlan): void {
+  const value = given[name]
+  if (isNothing(value) || numberOf(value) !== undefined) return
+  plan.leaves(`${place}${name}`, 'must be a number, not a variable or another text: nothing is made of it')
+}
+
+const READ_SETTINGS = words(`
+  fallbacks context_window_fallbacks content_policy_fallbacks default_fallbacks num_retries timeout request_timeout stream_timeout cooldown_time
+  allowed_fails routing_strategy model_group_alias max_budget budget_duration max_parallel_requests default_team_settings
+  default_key_generate_params telemetry set_verbose
+`)
+const EACH_KEY = 'It holds for each key there: give keys "limits".'
+const NO_CACHE = 'Signalbox keeps no answers.'
+const OBSERVE = 'See hooks, and observe: spans, metrics, one line a request.'
+const STORAGE = 'Instances share their state through the storage.'
+const USERS = 'There are no users here: keys and groups have limits.'
+const FAILURES = 'Failures are told apart by their kind, not by policies: see "When a provider fails".'
+const SIGN_IN = 'The admin token is for the dashboard and for management; keys are for clients.'
 const SETTING_REASONS: Readonly<Record<string, string>> = {
   drop_params: 'What a target cannot take is left out by itself, and named in x-signalbox-warning.',
-  cache: 'Signalbox keeps no answers.',
-  cache_params: 'Signalbox keeps no answers.',
-  success_callback: 'See hooks, and observe: spans, metrics, one line a request.',
-  failure_callback: 'See hooks, and observe: spans, metrics, one line a request.',
-  callbacks: 'See hooks, and observe: spans, metrics, one line a request.',
-  content_policy_fallbacks: 'A refusal is an answer here.',
-  redis_host: 'Instances share their state through the storage.',
-  redis_port: 'Instances share their state through the storage.',
-  redis_password: 'Instances share their state through the storage.',
+  cache: NO_CACHE,
+  cache_params: NO_CACHE,
+  success_callback: OBSERVE,
+  failure_callback: OBSERVE,
+  callbacks: OBSERVE,
+  service_callback: OBSERVE,
+  service_callbacks: OBSERVE,
+  json_logs: 'Give --log json at the start.',
+  alerting: OBSERVE,
+  redis_url: STORAGE,
+  redis_host: STORAGE,
+  redis_port: STORAGE,
+  redis_password: STORAGE,
   provider_budget_config: 'Limits are of keys, groups and the gateway, not of providers.',
   enable_pre_call_checks: 'Targets that are too small for a request are passed over by themselves.',
+  enable_tag_filtering: 'Entries of combos have "when": conditions on the metadata and headers of a request.',
+  retry_policy: FAILURES,
+  model_group_retry_policy: FAILURES,
+  allowed_fails_policy: FAILURES,
+  retry_after: 'A failure goes to the next target at once; what a provider asks to wait for is kept.',
+  disable_cooldowns: 'A target that fails always cools: see settings.health.',
+  routing_strategy_args: 'The strategies have no arguments.',
+  max_user_budget: USERS,
+  max_end_user_budget: USERS,
+  max_internal_user_budget: USERS,
+  internal_user_budget_duration: USERS,
+  default_internal_user_params: USERS,
+  upperbound_key_generate_params: 'Keys are made by whoever has the admin token.',
   database_url: 'Keys and teams that LiteLLM has in its database are not read: make them with signalbox keys create.',
   store_model_in_db: 'Models that LiteLLM has in its database are not read.',
   pass_through_endpoints: 'Only the endpoints of model APIs are served.',
+  ui_username: SIGN_IN,
+  ui_password: SIGN_IN,
+  enable_jwt_auth: SIGN_IN,
+  custom_auth: SIGN_IN,
   port: 'Give --port at the start.',
   host: 'Give --host at the start.',
 }

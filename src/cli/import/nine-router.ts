@@ -1,44 +1,9 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import {
-  address,
-  entriesOf,
-  type ImportPlan,
-  isNone,
-  listOf,
-  numberOf,
-  objectOf,
-  type PlannedAccount,
-  type PlannedEntry,
-  type PlannedValue,
-  slug,
-  textOf,
-  variableName,
-} from './plan.ts'
+import { attemptsOf, entryOf, isNone, listOf, numberOf, objectOf, textOf } from './given.ts'
+import { type Prefixes, planConnection } from './nine-router-connections.ts'
+import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
 
 /* The data of 9router: `db.json`, an export of its dashboard, or the same tables of `data.sqlite`. */
-
-/** The providers of 9router that take an API key and are here under another name. */
-const PROVIDERS: Readonly<Record<string, string>> = {
-  gemini: 'google',
-  glm: 'zai',
-  kimi: 'moonshot',
-  perplexity: 'perplexity-agent',
-  nvidia: 'nvidia-nim',
-  qwen: 'alibaba',
-  alicode: 'alibaba',
-  hf: 'huggingface',
-  or: 'openrouter',
-  'vercel-ai-gateway': 'vercel',
-  'voyage-ai': 'voyage',
-  'jina-ai': 'jina',
-  'brave-search': 'brave',
-}
-const SAME = `
-  openai anthropic openrouter minimax deepseek groq xai mistral together fireworks cerebras cohere siliconflow nebius sambanova deepinfra
-  huggingface novita ollama tavily exa serper firecrawl searxng voyage jina
-`
-  .trim()
-  .split(/\s+/)
 
 const SECTIONS = {
   providerNodes: 'list',
@@ -57,8 +22,7 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
     isNone('the data of 9router', 'They have "providerConnections" and "combos".')
   plan.leavesMistyped('', data, SECTIONS)
   const nodes = new Map(listOf(data.providerNodes).map((node) => [textOf(objectOf(node).id) ?? '', objectOf(node)]))
-  /** Where each prefix of 9router's models leads. */
-  const prefixes = new Map<string, string>()
+  const prefixes: Prefixes = new Map()
   const connections = listOf(data.providerConnections).map(objectOf)
   const byPriority = connections.toSorted(
     (one, other) => (numberOf(one.priority) ?? 999) - (numberOf(other.priority) ?? 999),
@@ -66,159 +30,167 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
   for (const connection of byPriority)
     planConnection(connection, nodes.get(textOf(connection.provider) ?? ''), { prefixes, plan })
   const settings = objectOf(data.settings)
-  planCombos(listOf(data.combos).map(objectOf), settings, { prefixes, plan })
-  for (const [alias, model] of Object.entries(objectOf(data.modelAliases))) {
-    const target = translated(textOf(model), prefixes, plan)
-    if (target === undefined)
-      plan.leaves(`modelAliases.${alias}`, `"${textOf(model) ?? ''}" leads to no connection that could be made`)
-    else {
-      plan.aliases.set(alias, target)
-      plan.maps(`modelAliases.${alias}`, `alias ${alias} of ${target}`)
+  const aliases = new Map(
+    Object.entries(objectOf(data.modelAliases)).map(([alias, model]) => [alias, modelNamed(model)]),
+  )
+  const names: RouterNames = { prefixes, aliases, combos: new Map(), plan }
+  planCombos(listOf(data.combos).map(objectOf), settings, { names, plan })
+  for (const [alias, model] of aliases) {
+    const target = translated(model, names)
+    const place = `modelAliases.${alias}`
+    if (alias.includes('/')) plan.leaves(place, 'A name with a slash is of a provider there, too.')
+    else if (target === undefined) plan.leaves(place, `"${model ?? ''}" leads to no connection that could be made`)
+    else if (plan.combos.has(alias)) plan.leaves(place, 'A combo has the name, and comes first.')
+    else if (target !== alias) {
+      plan.alias(place, alias, target)
+      plan.maps(place, `alias ${alias} of ${target}`)
     }
   }
-  planModels(data, prefixes, plan)
+  planModels(data, names, plan)
   planKeys(listOf(data.apiKeys).map(objectOf), settings, plan)
   plan.leavesRest('settings', settings, { done: READ_SETTINGS, reasons: SETTING_REASONS })
-  const hidden = Object.keys(SECTIONS)
-  for (const [name, value] of Object.entries(data))
-    if (
-      !hidden.includes(name) && isObject(value)
-        ? Object.keys(value).length > 0
-        : !hidden.includes(name) && listOf(value).length > 0
-    )
-      plan.leaves(name, REST[name] ?? 'has no counterpart')
+  plan.leavesRest('', data, { done: Object.keys(SECTIONS), reasons: REST })
 }
 
-function planConnection(
-  given: JsonObject,
-  node: JsonObject | undefined,
-  { prefixes, plan }: { prefixes: Map<string, string>; plan: ImportPlan },
-): void {
-  const provider = textOf(given.provider) ?? ''
-  const label = textOf(given.name) ?? textOf(given.id) ?? provider
-  const place = `providerConnections: ${label} (${textOf(node?.name) ?? provider})`
-  const specific = { ...node, ...objectOf(given.providerSpecificData) }
-  const compatible = /^(openai|anthropic)-compatible/.exec(textOf(node?.type) ?? provider)?.[0]
-  const known = PROVIDERS[provider] ?? (SAME.includes(provider) ? provider : undefined)
-  const authType = textOf(given.authType) ?? 'oauth'
-  const baseGiven = textOf(specific.baseUrl)
-  const why =
-    authType !== 'apikey' && authType !== 'api_key' && !compatible
-      ? `signs in by ${authType === 'oauth' ? 'an account of a person' : authType}; connections here have API keys.`
-      : !compatible && known === undefined
-        ? `Signalbox has no provider "${provider}".`
-        : compatible && baseGiven === undefined
-          ? 'has no address'
-          : undefined
-  if (why !== undefined) {
-    plan.leaves(place, why)
-    return
-  }
-  const wish = slug(textOf(specific.prefix) ?? textOf(node?.name) ?? known ?? provider)
-  const baseUrl = baseGiven === undefined ? undefined : address(plan, baseGiven, { wish })
-  const secret = textOf(given.apiKey)
-  const apiKey =
-    secret === undefined ? undefined : plan.secret(secret, `${variableName(wish)}_API_KEY`, `the API key of ${label}`)
-  const prefix = compatible ? (textOf(specific.prefix) ?? wish) : undefined
-  const account: PlannedAccount = {
-    provider: compatible ? `${compatible}-${wish}` : (known ?? provider),
-    id: wish,
-    apiKey,
-    ...(prefix !== undefined && { prefix }),
-    data: { baseUrl, ...(specific.apiType === 'responses' && { format: 'openai-responses' }) },
-    more: {
-      ...(textOf(given.name) !== undefined && { name: textOf(given.name) }),
-      ...(given.isActive === false || given.isActive === 0 ? { isActive: false } : {}),
-      ...(numberOf(given.priority) !== undefined && { priority: numberOf(given.priority) }),
-    },
-  }
-  const id = plan.connection(account)
-  plan.maps(place, `connection ${id}`)
-  // Connections of one provider are used in turn there as here: the prefix names them all.
-  for (const name of [provider, prefix, ...Object.keys(ALIASES).filter((alias) => ALIASES[alias] === provider)])
-    if (name !== undefined && !prefixes.has(name)) prefixes.set(name, prefix ?? known ?? provider)
+/** What the names of 9router's models are made of. */
+interface RouterNames {
+  prefixes: Prefixes
+  aliases: ReadonlyMap<string, string | undefined>
+  /** The combos here by the names that they have there. */
+  combos: Map<string, string>
+  plan: ImportPlan
 }
 
-/** Short prefixes of 9router's models. */
-const ALIASES: Readonly<Record<string, string>> = {
-  ds: 'deepseek',
-  glm: 'glm',
-  kimi: 'kimi',
-  or: 'openrouter',
-  gemini: 'gemini',
-  pplx: 'perplexity',
+/** The model of an entry or an alias, which is a text, or an object in newer versions. */
+function modelNamed(given: unknown): string | undefined {
+  const { provider, model } = objectOf(given)
+  const name = textOf(model)
+  return textOf(given) ?? (textOf(provider) !== undefined && name !== undefined ? `${textOf(provider)}/${name}` : name)
 }
 
 /** A model of 9router as it is called here; `undefined` when its provider is not here. */
-function translated(
-  model: string | undefined,
-  prefixes: ReadonlyMap<string, string>,
-  plan: ImportPlan,
-): string | undefined {
+function translated(model: string | undefined, names: RouterNames): string | undefined {
+  const { aliases, combos } = names
   if (model === undefined) return undefined
   const slash = model.indexOf('/')
-  if (slash < 1) return plan.combos.has(model) || plan.aliases.has(model) ? model : undefined
-  const prefix = prefixes.get(model.slice(0, slash))
-  return prefix === undefined ? undefined : `${prefix}${model.slice(slash)}`
+  if (slash > 0) {
+    return modelOf(model.slice(0, slash), model.slice(slash + 1), names)
+  }
+  const target = aliases.get(model)
+  if (combos.has(model)) return combos.get(model)
+  if (target !== undefined) return target.includes('/') && translated(target, names) ? model : undefined
+  const vendor = VENDORS.find(([beginning]) => beginning.test(model))?.[1]
+  return vendor === undefined ? undefined : modelOf(vendor, model, names)
 }
+
+function modelOf(name: string, model: string, { prefixes, plan }: RouterNames): string | undefined {
+  const found = prefixes.get(name)
+  if (found) plan.uses(found.provider, model)
+  return found && `${found.prefix}/${model}`
+}
+
+/** The provider that 9router takes for a name without one. */
+const VENDORS: readonly (readonly [beginning: RegExp, provider: string])[] = [
+  [/^claude-/i, 'anthropic'],
+  [/^gemini-/i, 'gemini'],
+  [/^(?:gpt-|o\d)/i, 'openai'],
+]
 
 function planCombos(
   combos: readonly JsonObject[],
   settings: JsonObject,
-  { prefixes, plan }: { prefixes: ReadonlyMap<string, string>; plan: ImportPlan },
+  { names, plan }: { names: RouterNames; plan: ImportPlan },
 ): void {
-  for (const { name } of combos) if (textOf(name) !== undefined) plan.combos.set(textOf(name) ?? '', {}) // combos may name each other
-  const done = new Set<string>()
-  for (const [at, { name: given, kind, models }] of combos.entries()) {
-    const wish = textOf(given)
+  const planned = combos.map((combo, at) => {
+    const wish = textOf(combo.name)
     if (wish === undefined) {
       plan.leaves(`combos[${at}]`, 'has no name')
-      continue
+      return undefined
     }
-    const name = done.has(wish) ? plan.comboName(wish) : wish
-    done.add(name)
-    if (name !== wish)
+    const name = plan.comboName(wish)
+    plan.combos.set(name, {}) // combos may name each other
+    if (!names.combos.has(wish)) {
+      names.combos.set(wish, name)
+      if (name !== wish && !wish.includes('/')) plan.alias(`combos[${at}]`, wish, name)
+    } else
       plan.leaves(
         `combos[${at}]`,
         `"${wish}" is the name of a combo before it: it is ${name}, to which nothing leads yet.`,
       )
-    const own = objectOf(objectOf(settings.comboStrategies)[wish])
+    return { name, wish, combo }
+  })
+  const leads = new Map<string, readonly string[]>()
+  for (const { name, wish, combo } of planned.filter((one) => one !== undefined)) {
+    const own = objectOf(entryOf(objectOf(settings.comboStrategies), wish))
     const strategy =
       textOf(own.fallbackStrategy) ?? textOf(own.strategy) ?? textOf(settings.comboStrategy) ?? 'fallback'
     const isRound = strategy === 'round-robin'
     const stickyLimit = numberOf(own.stickyRoundRobinLimit) ?? numberOf(settings.comboStickyRoundRobinLimit)
-    const entries: PlannedEntry[] = []
-    for (const model of listOf(models)) {
-      const asked = textOf(model) ?? textOf(objectOf(model).model)
-      const target = translated(asked, prefixes, plan)
-      if (target === undefined)
-        plan.leaves(`combo ${name}: ${asked ?? ''}`, 'leads to no connection that could be made')
-      else entries.push({ model: target })
-    }
+    const kind = textOf(combo.kind) ?? 'llm'
+    const entries = entriesIn(combo, { name, kind, leads, names, plan })
+    leads.set(
+      name,
+      entries.map(({ model }) => model),
+    )
     if (!isRound && strategy !== 'fallback')
       plan.leaves(`combo ${name}: ${strategy}`, 'has no counterpart; fallback is taken.')
-    const many = entries.length > 3 && { maxAttempts: Math.min(100, entries.length) }
     plan.combos.set(name, {
       models: entriesOf(entries),
       strategy: isRound ? 'round-robin' : 'fallback',
       ...(isRound &&
         stickyLimit !== undefined &&
         stickyLimit >= 1 && { stickyLimit: Math.min(1_000, Math.round(stickyLimit)) }),
-      ...(textOf(kind) !== undefined && textOf(kind) !== 'llm' && { kind: textOf(kind) }),
-      ...many,
+      ...(kind !== 'llm' && { kind }),
+      ...(entries.length > 3 && { maxAttempts: attemptsOf(entries.length) }),
     })
     plan.maps(
-      `combo ${name}`,
+      `combo ${wish}`,
       `combo ${name}: ${entries.map(({ model }) => model).join(', ') || 'without an entry yet'}`,
     )
   }
 }
 
+/** The entries of a combo. One of embeddings keeps one model: those of others must not be mixed with them. */
+function entriesIn(
+  combo: JsonObject,
+  {
+    name,
+    kind,
+    leads,
+    names,
+    plan,
+  }: {
+    name: string
+    kind: string
+    leads: ReadonlyMap<string, readonly string[]>
+    names: RouterNames
+    plan: ImportPlan
+  },
+): readonly PlannedEntry[] {
+  const leadsBack = (model: string): boolean => model === name || (leads.get(model) ?? []).some(leadsBack)
+  const entries: PlannedEntry[] = []
+  for (const one of listOf(combo.models)) {
+    const asked = modelNamed(one)
+    const target = translated(asked, names)
+    if (target === undefined) plan.leaves(`combo ${name}: ${asked ?? ''}`, 'leads to no connection that could be made')
+    else if (leadsBack(target)) plan.leaves(`combo ${name}: ${asked ?? ''}`, 'leads back to the combo itself')
+    else if (kind === 'embedding' && entries.length > 0 && modelIn(target) !== modelIn(entries[0]?.model ?? ''))
+      plan.leaves(
+        `combo ${name}: ${asked ?? ''}`,
+        'The embeddings of different models must not be mixed; the first one is taken.',
+      )
+    else entries.push({ model: target })
+  }
+  return plan.entries(`combo ${name}`, entries)
+}
+
+const modelIn = (target: string) => target.slice(target.indexOf('/') + 1)
+
 /** Models that were added by hand, and prices that were set. */
-function planModels(data: JsonObject, prefixes: ReadonlyMap<string, string>, plan: ImportPlan): void {
+function planModels(data: JsonObject, names: RouterNames, plan: ImportPlan): void {
   for (const one of listOf(data.customModels).map(objectOf)) {
     const name = `${textOf(one.providerAlias) ?? ''}/${textOf(one.id) ?? ''}`
-    const target = translated(name, prefixes, plan)
+    const target = translated(name, names)
     if (target === undefined) plan.leaves(`customModels: ${name}`, 'is of no connection that could be made')
     else {
       const type = textOf(one.type)
@@ -226,22 +198,27 @@ function planModels(data: JsonObject, prefixes: ReadonlyMap<string, string>, pla
       plan.maps(`customModels: ${name}`, `custom model ${target}`)
     }
   }
-  for (const [provider, models] of Object.entries(objectOf(data.pricing))) {
-    const known = PROVIDERS[provider] ?? provider
-    const [connection] = plan.connectionsOf(known)
+  for (const [name, models] of Object.entries(objectOf(data.pricing))) {
+    const connections = plan.connectionsOf(names.prefixes.get(name)?.provider ?? '')
+    if (connections.length === 0) {
+      plan.leaves(`pricing.${name}`, 'is of no connection that could be made')
+      continue
+    }
     for (const [model, given] of Object.entries(objectOf(models))) {
       const price = objectOf(given)
-      const read: Record<string, PlannedValue | undefined> = {
-        input: numberOf(price.input),
-        output: numberOf(price.output),
-        cacheRead: numberOf(price.cached),
-        cacheWrite: numberOf(price.cache_creation),
+      const perMillion = (member: string) => {
+        const found = numberOf(price[member])
+        return found === undefined || found < 0 ? undefined : found
       }
-      if (connection === undefined)
-        plan.leaves(`pricing.${provider}.${model}`, 'is of no connection that could be made')
-      else for (const each of plan.connectionsOf(known)) plan.price(each, model, read)
+      const read: Record<string, PlannedValue | undefined> = {
+        input: perMillion('input'),
+        output: perMillion('output'),
+        cacheRead: perMillion('cached'),
+        cacheWrite: perMillion('cache_creation'),
+      }
+      for (const connection of connections) plan.price(connection, model, read)
     }
-    if (connection !== undefined) plan.maps(`pricing.${provider}`, `prices of connection ${connection}`)
+    plan.maps(`pricing.${name}`, `prices of ${connections.map((one) => `connection ${one}`).join(', ')}`)
   }
 }
 
@@ -249,7 +226,11 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
   if (settings.requireApiKey !== undefined) {
     plan.settings.requireApiKey = settings.requireApiKey === true
     plan.maps('settings.requireApiKey', `settings.requireApiKey ${settings.requireApiKey === true}`)
-  }
+  } else if (keys.length > 0)
+    plan.leaves(
+      'settings.requireApiKey',
+      'It is not set there, and versions differ: "signalbox settings update --require-api-key" asks for keys here.',
+    )
   for (const [at, { name: given, isActive }] of keys.entries()) {
     const asked = textOf(given) ?? `key-${at + 1}`
     const name = plan.keyName(asked)
@@ -265,17 +246,37 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
 }
 
 const READ_SETTINGS = ['requireApiKey', 'comboStrategy', 'comboStrategies', 'comboStickyRoundRobinLimit']
+const LOGIN = 'The admin token takes the place of logins.'
+const TUNNEL = 'Signalbox opens no tunnels: see --allowed-host.'
+const PROXY = 'Set HTTPS_PROXY by the platform.'
+const SPREAD = 'See signalbox providers update --strategy round-robin.'
+const PROMPTS = 'Signalbox changes no prompts.'
 const SETTING_REASONS: Readonly<Record<string, string>> = {
   cloudEnabled: 'Its cloud is another one: see signalbox cloud.',
-  password: 'The admin token takes the place of the password.',
-  requireLogin: 'The admin token takes the place of the password.',
-  stickyRoundRobinLimit: 'See signalbox providers update --strategy round-robin.',
-  providerStrategies: 'See signalbox providers update --strategy round-robin.',
-  outboundProxyUrl: 'Set HTTPS_PROXY by the platform.',
+  cloudUrl: 'Its cloud is another one: see signalbox cloud.',
+  password: LOGIN,
+  requireLogin: LOGIN,
+  authMode: LOGIN,
+  oidcClientSecret: LOGIN,
+  stickyRoundRobinLimit: SPREAD,
+  providerStrategies: SPREAD,
+  fallbackStrategy: SPREAD,
+  outboundProxyEnabled: PROXY,
+  outboundProxyUrl: PROXY,
+  outboundNoProxy: PROXY,
+  tunnelEnabled: TUNNEL,
+  tunnelUrl: TUNNEL,
+  tailscaleEnabled: TUNNEL,
+  enableObservability: 'See observe: spans, metrics, one line a request.',
+  rtkEnabled: PROMPTS,
+  cavemanEnabled: PROMPTS,
+  headroomEnabled: PROMPTS,
+  capacityAdapter: 'A target that cannot take a picture or a file is passed over by itself.',
 }
 const REST: Readonly<Record<string, string>> = {
   proxyPools: 'Calls go to the providers directly.',
   mitmAlias: 'Signalbox takes over no traffic of other programs.',
   usageHistory: 'What was used before is not counted here.',
   keyGroups: 'Groups there say which connections may be used; groups here have models and limits.',
+  disabledModels: 'Give connections "enabledModels", or keys and groups "models".',
 }

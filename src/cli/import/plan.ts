@@ -1,6 +1,8 @@
 import { stringify } from 'yaml'
+import { withoutCredentialShapes } from '../../lib/credential-shapes.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { problem } from '../problem.ts'
+import { definitions } from '../../providers/definitions.ts'
+import { isNothing, numberOf } from './given.ts'
 
 /** A text that holds variables of the environment; it is written as `${NAME}`. All other texts are written so that nothing in them is taken for one. */
 export class Reference {
@@ -50,7 +52,7 @@ export interface PlannedAccount {
 interface PlannedConnection {
   id: string
   account: PlannedAccount
-  prices: Record<string, PlannedValue>
+  prices: Map<string, PlannedValue>
   /** Its models that anything leads to. */
   models: Set<string>
 }
@@ -78,18 +80,25 @@ export class ImportPlan {
   readonly customModels = new Map<string, Record<string, PlannedValue | undefined>>()
   /** By the names of the variables: what each holds. */
   readonly variables = new Map<string, string>()
-  readonly #connections: PlannedConnection[] = []
+  /** By their ids. */
+  readonly #connections = new Map<string, PlannedConnection>()
+  /** By what makes an account: the ids of the connections. */
+  readonly #accounts = new Map<string, string>()
+  /** By their providers: the ids of the connections. */
+  readonly #providers = new Map<string, string[]>()
   readonly #secrets = new Map<string, string>()
   readonly #reserved = new Set<string>()
+  readonly #names = new Set<string>()
+  readonly #beginnings = new Set<string>()
 
   /** Something of the other program that is found here again. */
   maps(from: string, to: string): void {
-    this.mapped.push({ from, to })
+    this.mapped.push(shown(from, to))
   }
 
   /** Something of the other program that is not found here. */
   leaves(from: string, why: string): void {
-    this.unmapped.push({ from, to: why })
+    this.unmapped.push(shown(from, why))
   }
 
   /** The members of an object that nothing was made of: `reasons` says why by name, and `done` are those that were looked at. */
@@ -99,7 +108,7 @@ export class ImportPlan {
     { done, reasons = {} }: { done: readonly string[]; reasons?: Readonly<Record<string, string>> },
   ): void {
     for (const [name, value] of Object.entries(given)) {
-      if (done.includes(name) || value === null || value === undefined || value === false) continue
+      if (done.includes(name) || isNothing(value)) continue
       const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined
       this.leaves(place === '' ? name : `${place}.${name}`, reason ?? 'has no counterpart')
     }
@@ -146,49 +155,106 @@ export class ImportPlan {
     return variable(name)
   }
 
+  /**
+   * Keeps a name for what clients ask for by it from the combos that the import makes besides, and what it begins with from the prefixes of
+   * connections: `openai/gpt-5` may stand for another model than that of OpenAI, or for several. `isItself`: it stands for just that model. Call it
+   * before any of these are made.
+   */
+  reserveName(name: string, { isItself = false }: { isItself?: boolean } = {}): void {
+    this.#names.add(name)
+    if (!isItself && !name.includes('*')) this.#beginnings.add(name.slice(0, Math.max(0, name.indexOf('/'))))
+  }
+
   /** The connection for an account, made when there is none; the same account is one connection. */
   connection(account: PlannedAccount): string {
-    const identity = (one: PlannedAccount) => JSON.stringify([one.provider, one.apiKey, one.data, one.prefix])
-    const known = this.#connections.find((one) => identity(one.account) === identity(account))
-    if (known) return known.id
-    const id = free(slug(account.id ?? account.provider), (name) => this.#connections.some((one) => one.id === name))
-    this.#connections.push({ id, account, prices: {}, models: new Set() })
+    const { provider, apiKey, data, prefix } = account
+    const identity = JSON.stringify([provider, apiKey, data, prefix])
+    const known = this.#accounts.get(identity)
+    if (known !== undefined) return known
+    const wish = slug(account.id ?? provider)
+    const id = isOwnServer(provider) ? this.freePrefix(wish) : free(wish, (name) => this.#isPrefix(name))
+    this.#accounts.set(identity, id)
+    this.#connections.set(id, { id, account, prices: new Map(), models: new Set() })
+    this.#providers.set(provider, [...this.connectionsOf(provider), id])
     return id
+  }
+
+  /** A prefix that is no name of a provider here, nor that of another server; `known`: the one that the same server has already. */
+  freePrefix(wish: string, known?: string): string {
+    return known ?? free(BUILT_IN.has(wish) ? `${wish}-server` : wish, (name) => this.#isPrefix(name))
+  }
+
+  /** Is it what the names of other models begin with? */
+  #isPrefix(name: string): boolean {
+    return this.#connections.has(name) || this.#beginnings.has(name)
   }
 
   /** The price of a model of a connection, in dollars for a million tokens. */
   price(connection: string, model: string, price: PlannedValue): void {
-    const found = this.#connections.find(({ id }) => id === connection)
-    if (found) found.prices[model] = price
+    this.#connections.get(connection)?.prices.set(model, price)
   }
 
   /** The connections of a provider. */
-  connectionsOf(provider: string): string[] {
-    return this.#connections.filter(({ account }) => account.provider === provider).map(({ id }) => id)
+  connectionsOf(provider: string): readonly string[] {
+    return this.#providers.get(provider) ?? []
   }
 
   get connectionCount(): number {
-    return this.#connections.length
+    return this.#connections.size
+  }
+
+  /** Something leads to this model of a provider, by a name that leads to all of its connections. */
+  uses(provider: string, model: string): void {
+    for (const id of this.connectionsOf(provider)) this.#connections.get(id)?.models.add(model)
   }
 
   /** A connection's model as clients and combos name it. Ask once all connections are known: two of one provider are told apart by their prefixes. */
   model(connection: string, model: string): string {
-    if (!/[*<]/.test(model)) this.#connections.find(({ id }) => id === connection)?.models.add(model)
-    return `${this.#prefixOf(connection)}/${model}`
+    if (!/[*<]/.test(model)) this.#connections.get(connection)?.models.add(model)
+    return `${this.prefixOf(connection)}/${model}`
   }
 
-  #prefixOf(connection: string): string {
-    const found = this.#connections.find(({ id }) => id === connection)
-    if (!found) return connection
-    const { provider, prefix } = found.account
+  /** What the names of a connection's models begin with. Its provider's name would lead to all connections of the provider. */
+  prefixOf(connection: string): string {
+    const { account: { provider, prefix } = { provider: connection } } = this.#connections.get(connection) ?? {}
     if (prefix !== undefined) return prefix
-    const isAlone = this.#connections.filter(({ account }) => account.provider === provider).length === 1
-    return isAlone && !provider.includes('-compatible') ? provider : connection
+    if (isOwnServer(provider)) return connection
+    if (this.connectionsOf(provider).length === 1 && !this.#beginnings.has(provider)) return provider
+    return connection === provider ? free(`${provider}-1`, (name) => this.#isPrefix(name)) : connection
   }
 
-  /** A name that no combo has: what is asked for, with other characters replaced. */
-  comboName(wish: string): string {
-    return free(wish.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, '') || 'combo', (name) => this.combos.has(name))
+  /**
+   * A name that no combo has: what is asked for, with other characters replaced. `isMadeUp`: one that the other program does not have, and that must
+   * therefore be none of its names either.
+   */
+  comboName(wish: string, { isMadeUp = false }: { isMadeUp?: boolean } = {}): string {
+    const found = wish.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, '')
+    const name = found.slice(0, MAX_NAME) || 'combo'
+    const isTaken = (one: string) =>
+      this.combos.has(one) || ((isMadeUp || one !== wish) && (this.#names.has(one) || this.aliases.has(one)))
+    return free(name, isTaken)
+  }
+
+  /** An alias, unless the name cannot be one, which is said. */
+  alias(place: string, name: string, model: string): void {
+    if (name.length > MAX_NAME || /^\.{1,2}$/.test(name))
+      this.leaves(place, `A name here has at most ${MAX_NAME} characters, and is not "." or "..": ask for ${model}.`)
+    else this.aliases.set(name, model)
+  }
+
+  /** As many entries as a combo may have; what is left out is said. */
+  entries<T>(place: string, all: readonly T[]): readonly T[] {
+    if (all.length > MAX_ENTRIES)
+      this.leaves(
+        place,
+        `A combo has at most ${MAX_ENTRIES} entries: the first ${MAX_ENTRIES} of ${all.length} are taken.`,
+      )
+    return all.slice(0, MAX_ENTRIES)
+  }
+
+  /** An id that no group has. */
+  groupId(wish: string): string {
+    return free(slug(wish), (id) => this.groups.has(id))
   }
 
   /** A name that no key has. */
@@ -198,13 +264,14 @@ export class ImportPlan {
 
   /** The file, in YAML that `--config` takes. `from`: the program and the file that it was made from. */
   file(from: string): string {
-    const connections = this.#connections.map(
+    const connections = [...this.#connections.values()].map(
       ({ id, account: { provider, apiKey, data = {}, more = {} }, prices, models }) => {
-        const prefix = this.#prefixOf(id)
+        const prefix = this.prefixOf(id)
         const own = {
           ...data,
           ...(prefix !== provider && { prefix }),
-          ...(!apiKey && models.size > 0 && { enabledModels: [...models] }), // the listing asks no server without a key
+          // The listing asks no server without a key, and has models of the catalog for those on one's own machine.
+          ...((!apiKey || LOCAL.includes(provider)) && models.size > 0 && { enabledModels: [...models] }),
         }
         return [
           id,
@@ -213,7 +280,7 @@ export class ImportPlan {
             ...(apiKey && { apiKey }),
             ...(Object.values(own).some((value) => value !== undefined) && { providerSpecificData: own }),
             ...more,
-            ...(Object.keys(prices).length > 0 && { prices }),
+            ...(prices.size > 0 && { prices: Object.fromEntries(prices) }),
           },
         ] as const
       },
@@ -238,6 +305,28 @@ export class ImportPlan {
     return `# Made by signalbox import from ${from.replace(/\s+/g, ' ')}.\n${stringify(content, { lineWidth: 120 })}`
   }
 }
+
+/** What is said names what the file has, which should hold no secret, and may. */
+const shown = (from: string, to: string): ImportFinding => ({
+  from: withoutCredentialShapes(from),
+  to: withoutCredentialShapes(to),
+})
+
+/** The longest name of an alias. */
+const MAX_NAME = 200
+/** The most entries of a combo. */
+const MAX_ENTRIES = 100
+
+/** All names of the providers here. */
+const BUILT_IN: ReadonlySet<string> = new Set(
+  Object.entries(definitions).flatMap(([id, { alias, catalogAlias }]) => [id, alias ?? id, catalogAlias ?? id]),
+)
+
+/** Providers whose servers have other models than the catalog. */
+const LOCAL = ['ollama', 'lmstudio']
+
+/** Is it a provider that only speaks like another one, at an address of its own? */
+const isOwnServer = (provider: string) => /^(?:openai|anthropic)-compatible/.test(provider)
 
 /** The value as YAML gets it. */
 function plain(value: PlannedValue | undefined): unknown {
@@ -289,23 +378,6 @@ export function variableName(text: string): string {
 /** The variable that usually holds the key of a provider here. */
 export const keyVariable = (provider: string): string => `${variableName(provider)}_API_KEY`
 
-/**
- * An address as it may be written to the file. One with a user, a password or a query may hold a secret, and one that is no address may be one: both
- * become a variable.
- */
-export function address(
-  plan: ImportPlan,
-  given: string,
-  { wish, end = '' }: { wish: string; end?: string },
-): PlannedValue {
-  let trimmed = given.trim()
-  while (trimmed.endsWith('/')) trimmed = trimmed.slice(0, -1)
-  const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined
-  const isPlain = url && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.search || url.hash)
-  const whole = trimmed.endsWith(end) ? trimmed : trimmed + end
-  return isPlain ? whole : plan.secret(whole, `${wish}_BASE_URL`, 'an address')
-}
-
 /** The entries of a combo, with their weights where they differ: up to 1,000, in the same proportion where one was higher. */
 export function entriesOf(entries: readonly PlannedEntry[]): PlannedValue[] {
   const weights = entries.map(({ weight }) => weight ?? 1)
@@ -317,28 +389,4 @@ export function entriesOf(entries: readonly PlannedEntry[]): PlannedValue[] {
     const share = most > 1_000 ? Number(((weight / most) * 1_000).toPrecision(6)) : weight
     return { model, ...(!isEven && { weight: share }), when, params }
   })
-}
-
-/** The number, also where it is written as a text. */
-export function numberOf(value: unknown): number | undefined {
-  const found = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  return typeof found === 'number' && Number.isFinite(found) ? found : undefined
-}
-
-/** A time in ms within the bounds of time-outs. */
-export const milliseconds = (ms: number): number => Math.min(86_400_000, Math.max(1, Math.round(ms)))
-
-/** The text, if it is one that is not blank. */
-export const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
-
-/** The object, or an empty one. */
-export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
-
-/** The list, or an empty one. */
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-
-/** Throws that the file is none of that program. */
-export function isNone(what: string, hint: string): never {
-  throw problem(`This is not ${what}. ${hint}`)
 }

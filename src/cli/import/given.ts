@@ -1,0 +1,46 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { problem } from '../problem.ts'
+
+/* What the files of other programs hold: nothing in them is of a type that can be relied on. */
+
+/** The number, also where it is written as a text. */
+export function numberOf(value: unknown): number | undefined {
+  const found = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof found === 'number' && Number.isFinite(found) ? found : undefined
+}
+
+/** A time in ms within the bounds of time-outs. */
+export const milliseconds = (ms: number): number => Math.min(86_400_000, Math.max(1, Math.round(ms)))
+
+/** A number of attempts within its bounds. */
+export const attemptsOf = (count: number): number => Math.min(100, Math.max(1, Math.round(count)))
+
+/** The text, if it is one that is not blank. */
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
+
+/** The object, or an empty one. */
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
+
+/** The list, or an empty one. */
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** The member of a table; none of those that every object inherits, such as `constructor`. */
+export const entryOf = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined
+
+/** Says nothing: `null`, `false`, an empty text, list or object. */
+export const isNothing = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === false ||
+  value === '' ||
+  (Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
+
+/** The words of a text, one for each name of a list in the code. */
+export const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+
+/** Throws that the file is none of that program. */
+export function isNone(what: string, hint: string): never {
+  throw problem(`This is not ${what}. ${hint}`)
+}

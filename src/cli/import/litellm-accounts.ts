@@ -1,0 +1,257 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { address, hostName, providerAt } from './addresses.ts'
+import { entryOf, textOf, words } from './given.ts'
+import { type ImportPlan, keyVariable, type PlannedAccount, type PlannedValue, Reference, slug } from './plan.ts'
+
+/* Which account at which provider a deployment of LiteLLM asks: the part of `litellm_params` that says where and by which key. */
+
+/** The providers of LiteLLM that are here under another name. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  azure_text: 'azure',
+  cohere_chat: 'cohere',
+  dashscope: 'alibaba',
+  fireworks_ai: 'fireworks',
+  gemini: 'google',
+  jina_ai: 'jina',
+  lm_studio: 'lmstudio',
+  meta_llama: 'meta',
+  nvidia_nim: 'nvidia-nim',
+  ollama_chat: 'ollama',
+  perplexity: 'perplexity-agent',
+  'text-completion-openai': 'openai',
+  together_ai: 'together',
+  vercel_ai_gateway: 'vercel',
+  vertex_ai: 'vertex',
+  vertex_ai_beta: 'vertex',
+  xiaomi_mimo: 'xiaomi',
+}
+
+/** Those that are called the same. */
+const SAME = words(`
+  openai azure anthropic bedrock mistral deepseek xai groq openrouter cerebras cohere moonshot sambanova deepinfra huggingface nebius novita
+  siliconflow baseten scaleway zai minimax voyage ollama stepfun elevenlabs deepgram
+`)
+
+/** The variables that LiteLLM reads when a deployment has no key, where they are not `<PROVIDER>_API_KEY`. */
+const KEY_VARIABLES: Readonly<Record<string, string>> = {
+  google: 'GEMINI_API_KEY',
+  together: 'TOGETHERAI_API_KEY',
+  'perplexity-agent': 'PERPLEXITYAI_API_KEY',
+  alibaba: 'DASHSCOPE_API_KEY',
+  'nvidia-nim': 'NVIDIA_NIM_API_KEY',
+  jina: 'JINA_AI_API_KEY',
+  fireworks: 'FIREWORKS_AI_API_KEY',
+  vercel: 'VERCEL_AI_GATEWAY_API_KEY',
+}
+
+/** The addresses that LiteLLM has for providers that are not built in here, and the keys of which it reads from variables. */
+const ADDRESSES: Readonly<Record<string, string>> = {
+  codestral: 'https://codestral.mistral.ai/v1',
+  featherless_ai: 'https://api.featherless.ai/v1',
+  github: 'https://models.inference.ai.azure.com',
+  hyperbolic: 'https://api.hyperbolic.xyz/v1',
+  lambda_ai: 'https://api.lambda.ai/v1',
+  nscale: 'https://inference.api.nscale.com/v1',
+  volcengine: 'https://ark.cn-beijing.volces.com/api/v3',
+}
+
+/** The variables that LiteLLM reads when a deployment has no address. */
+const ADDRESS_VARIABLES: Readonly<Record<string, string>> = {
+  azure: 'AZURE_API_BASE',
+  azure_ai: 'AZURE_AI_API_BASE',
+  databricks: 'DATABRICKS_API_BASE',
+  hosted_vllm: 'HOSTED_VLLM_API_BASE',
+  litellm_proxy: 'LITELLM_PROXY_API_BASE',
+  lm_studio: 'LM_STUDIO_API_BASE',
+}
+
+/** Providers that are not built in here, whose keys LiteLLM reads from variables. */
+const KEYED = [...Object.keys(ADDRESSES), 'azure_ai', 'databricks']
+
+/** Local servers, which need no key. */
+const KEYLESS = ['ollama', 'lmstudio']
+
+/** The members of `litellm_params` that say where a deployment is and by which key it is asked. */
+export const ACCOUNT_PARAMS = words(`
+  custom_llm_provider api_key api_base base_url api_version azure_ad_token aws_access_key_id aws_secret_access_key aws_session_token
+  aws_region_name vertex_project vertex_location vertex_credentials
+`)
+
+/** What a deployment names as its model: the part before the first slash, or the vendor of a well-known name, and the rest. */
+export interface GivenModel {
+  provider: string | undefined
+  model: string
+  /** Of Bedrock, where the name has it. */
+  region?: string | undefined
+}
+
+/** The provider and the model that a deployment names, as LiteLLM takes them. */
+export function namedModel(params: JsonObject): GivenModel {
+  const whole = textOf(params.model) ?? ''
+  const custom = textOf(params.custom_llm_provider)
+  const slash = whole.indexOf('/')
+  const first = whole.slice(0, Math.max(slash, 0))
+  if (custom) return withoutRoute(custom, first === custom ? whole.slice(slash + 1) : whole)
+  if (slash > 0) return withoutRoute(first, whole.slice(slash + 1))
+  if (/^(?:gpt-|o\d|chatgpt-|text-embedding-|omni-moderation|dall-e|whisper|tts-)/.test(whole))
+    return { provider: 'openai', model: whole }
+  if (/^claude-/.test(whole)) return { provider: 'anthropic', model: whole }
+  if (/^gemini-/.test(whole)) return { provider: 'vertex_ai', model: whole }
+  if (/^(?:command|embed-|rerank-)/.test(whole)) return { provider: 'cohere', model: whole }
+  return { provider: params.api_base === undefined ? undefined : 'openai', model: whole }
+}
+
+/** What some providers of LiteLLM have between their names and those of models. */
+const ROUTES: Readonly<Record<string, RegExp>> = {
+  azure: /^(?:responses|o_series|gpt5_series)\//,
+  bedrock: /^(?:converse|converse_like|invoke)\//,
+  openai: /^(?:responses|chat\/completions)\//,
+}
+
+function withoutRoute(provider: string, model: string): GivenModel {
+  const route = entryOf(ROUTES, provider)
+  const found = route ? model.replace(route, '') : model
+  const region = provider === 'bedrock' ? /^([a-z]{2}(?:-[a-z]+)+-\d)\/./.exec(found)?.[1] : undefined
+  return { provider, model: region === undefined ? found : found.slice(region.length + 1), region }
+}
+
+/** The variables that LiteLLM reads for a deployment. */
+export function variablesOf(params: JsonObject): string[] {
+  const { provider = '' } = namedModel(params)
+  const named = Object.values(params).flatMap((value) => environ(value) ?? [])
+  return params.api_key === undefined ? [...named, usualVariable(provider)] : named
+}
+
+function usualVariable(provider: string): string {
+  const known = entryOf(PROVIDERS, provider) ?? provider
+  return entryOf(KEY_VARIABLES, known) ?? keyVariable(known)
+}
+
+/** The account of a deployment, or why there is none. */
+export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPlan): PlannedAccount | string {
+  const { provider } = named
+  if (provider === undefined)
+    return named.model === '*'
+      ? 'stands for the models of all providers: the keys in the environment connect these by themselves, see "Keys from the environment"'
+      : 'names no provider: write <provider>/<model> in LiteLLM first, or connect it by hand'
+  if (provider === 'os.environ') return 'has its model in a variable: write its name into the file, and run it again'
+  const given = textOf(params.api_base) ?? textOf(params.base_url) ?? entryOf(ADDRESSES, provider)
+  const at = provider === 'openai' ? providerAt(given) : undefined
+  const known = at ?? entryOf(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined)
+  const isOwnServer = known === undefined || (at === undefined && known === 'openai' && given !== undefined)
+  const variable = given === undefined ? entryOf(ADDRESS_VARIABLES, provider) : environ(given)
+  if (known === undefined && given === undefined && variable === undefined)
+    return `Signalbox has no provider "${provider}", and there is no api_base to ask it at`
+
+  const wish = isOwnServer ? (provider === 'openai' ? serverName(given) : slug(provider)) : known
+  const needsKey = isOwnServer ? KEYED.includes(provider) : !KEYLESS.includes(known)
+  const apiKey =
+    secretOf(params.api_key, `${wish}_API_KEY`, 'an API key', plan) ??
+    (known === 'azure'
+      ? secretOf(params.azure_ad_token, `${wish}_AD_TOKEN`, 'a token of Entra ID', plan)
+      : undefined) ??
+    (needsKey ? plan.read(usualVariable(at ?? provider), 'an API key') : undefined)
+  const base = (end = ''): PlannedValue | undefined =>
+    variable !== undefined
+      ? new Reference(['', end], plan.read(variable, 'an address').names)
+      : given === undefined || at !== undefined
+        ? undefined
+        : address(plan, given, { wish, end })
+
+  if (isOwnServer) return { provider: `openai-compatible-${wish}`, id: wish, apiKey, data: { baseUrl: base() } }
+  if (known === 'azure') return azureAccount(params, { apiKey, given, base, plan })
+  if (known === 'bedrock') return bedrockAccount(params, named, plan)
+  if (known === 'vertex') return vertexAccount(params, plan)
+  const end = known === 'anthropic' || known === 'ollama' ? '/v1' : ''
+  return { provider: known, apiKey: apiKey, data: { baseUrl: base(given === undefined ? '' : end) } }
+}
+
+/** A name for the server at an address: that of its host, or of the variable that has it. */
+function serverName(given: string | undefined): string {
+  const name = environ(given)
+    ?.toLowerCase()
+    .replace(/_(?:api_)?(?:base_?url|base|url|endpoint|host)$/, '')
+  return name === undefined ? hostName(given) : slug(name)
+}
+
+function azureAccount(
+  params: JsonObject,
+  {
+    apiKey,
+    given,
+    base,
+    plan,
+  }: {
+    apiKey: Reference | undefined
+    given: string | undefined
+    base: () => PlannedValue | undefined
+    plan: ImportPlan
+  },
+): PlannedAccount {
+  const resource = /^https:\/\/([A-Za-z0-9][\w-]*)\.openai\.azure\.com\/?$/.exec(given ?? '')?.[1]
+  const apiVersion = referenceOr(params.api_version, 'a version of the API of Azure', plan)
+  return { provider: 'azure', apiKey, data: { ...(resource ? { resource } : { baseUrl: base() }), apiVersion } }
+}
+
+/** With a key of Bedrock where there is one, else with access keys of AWS. */
+function bedrockAccount(params: JsonObject, { region }: GivenModel, plan: ImportPlan): PlannedAccount {
+  const of = (name: string, holds: string) => secretOf(params[name], name, holds, plan)
+  const accessKeys = () => {
+    const id = of('aws_access_key_id', 'an access key of AWS') ?? plan.read('AWS_ACCESS_KEY_ID', 'an access key of AWS')
+    const secret = of('aws_secret_access_key', 'its secret') ?? plan.read('AWS_SECRET_ACCESS_KEY', 'its secret')
+    const session = of('aws_session_token', 'its session token')
+    return together([id, secret, ...(session ? [session] : [])])
+  }
+  return {
+    provider: 'bedrock',
+    apiKey: secretOf(params.api_key, 'BEDROCK_API_KEY', 'a key of Bedrock', plan) ?? accessKeys(),
+    data: {
+      region:
+        region ??
+        referenceOr(params.aws_region_name, 'a region of AWS', plan) ??
+        plan.read('AWS_REGION', 'a region of AWS'),
+    },
+  }
+}
+
+function vertexAccount(params: JsonObject, plan: ImportPlan): PlannedAccount {
+  const holds = 'the content of a key file of a service account'
+  const given = params.vertex_credentials
+  const isPath = typeof given === 'string' && environ(given) === undefined && !given.trim().startsWith('{')
+  const key = isPath ? undefined : secretOf(given, 'VERTEX_CREDENTIALS', holds, plan)
+  return {
+    provider: 'vertex',
+    apiKey: key ?? plan.read('VERTEX_CREDENTIALS', holds),
+    data: {
+      project: referenceOr(params.vertex_project, 'a project of Google Cloud', plan),
+      region: referenceOr(params.vertex_location, 'a region of Google Cloud', plan),
+    },
+  }
+}
+
+/** The name of the variable in `os.environ/NAME`, or in `${NAME}` and `$NAME` of files that a shell fills in before LiteLLM reads them. */
+function environ(value: unknown): string | undefined {
+  const found = /^(?:os\.environ\/([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)(?::?-[^}]*)?\}|\$([A-Z_][A-Z0-9_]*))$/.exec(
+    textOf(value) ?? '',
+  )
+  return found?.[1] ?? found?.[2] ?? found?.[3]
+}
+
+/** A text that may be a variable, and is no secret. */
+function referenceOr(value: unknown, holds: string, plan: ImportPlan): PlannedValue | undefined {
+  const name = environ(value)
+  return name === undefined ? textOf(value) : plan.read(name, holds)
+}
+
+function secretOf(value: unknown, wish: string, holds: string, plan: ImportPlan): Reference | undefined {
+  const name = environ(value)
+  if (name !== undefined) return plan.read(name, holds)
+  const given = isObject(value) ? JSON.stringify(value) : textOf(value)
+  return given === undefined ? undefined : plan.secret(given, wish, holds)
+}
+
+/** The parts of one credential, with colons between. */
+function together(parts: readonly Reference[]): Reference {
+  const names = parts.flatMap((part) => part.names)
+  return new Reference(['', ...names.slice(1).map(() => ':'), ''], names)
+}

@@ -1,0 +1,247 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { entryParamsOf } from './entry-params.ts'
+import { entryOf, isNothing, listOf, numberOf, objectOf, textOf, words } from './given.ts'
+import { ACCOUNT_PARAMS, accountOf, namedModel, variablesOf } from './litellm-accounts.ts'
+import type { ImportPlan, PlannedValue } from './plan.ts'
+
+/** A deployment: one entry of `model_list`. */
+export interface Deployment {
+  place: string
+  connection: string
+  model: string
+  /** What it is for: a kind here; `llm` where it does not say. */
+  kind: string
+  /** Lower comes first; none comes last. */
+  order: number | undefined
+  /** Its share under `simple-shuffle`: `weight`, else `rpm`, else `tpm`. */
+  weight: number | undefined
+  /** In seconds. */
+  timeout: number | undefined
+  streamTimeout: number | undefined
+  baseModel: string | undefined
+  /** What it sets for its requests, as an entry of a combo here. */
+  params: Readonly<Record<string, PlannedValue>> | undefined
+}
+
+/** The kinds of models here by the modes of LiteLLM; chat has several. */
+const KINDS: Readonly<Record<string, string>> = {
+  audio_speech: 'tts',
+  audio_transcription: 'stt',
+  embedding: 'embedding',
+  image_generation: 'image',
+  moderation: 'moderation',
+  rerank: 'rerank',
+}
+
+/** The settings of the router that say what names fall back to. */
+export const FALLBACKS = ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const
+
+/** Reads `model_list`: the deployments by their `model_name`, those whose names stand for many apart. */
+export function deploymentsOf(config: JsonObject, router: JsonObject, plan: ImportPlan) {
+  const entries = withCredentials(config, plan)
+  const fallsBack = whatFallsBack(router)
+  const seen = new Set<string>()
+  for (const { entry } of entries) {
+    for (const name of variablesOf(objectOf(entry.litellm_params))) plan.reserve(name)
+    const name = textOf(entry.model_name)
+    if (name === undefined) continue
+    plan.reserveName(name, {
+      isItself: !seen.has(name) && !fallsBack(name) && isPlain(name, objectOf(entry.litellm_params)),
+    })
+    seen.add(name)
+  }
+  const groups = new Map<string, Deployment[]>()
+  const wildcards: { name: string; deployment: Deployment }[] = []
+  for (const { entry, place } of entries) {
+    const name = textOf(entry.model_name)
+    if (name === undefined) {
+      plan.leaves(place, 'has no model_name, which is a text')
+      continue
+    }
+    const deployment = deploymentOf(entry, place, plan)
+    if (!deployment) continue
+    if (name.includes('*') || deployment.model.includes('*')) wildcards.push({ name, deployment })
+    else if (groups.has(name)) groups.get(name)?.push(deployment)
+    else groups.set(name, [deployment])
+  }
+  return { groups, wildcards }
+}
+
+/** Does a name stand for just its model, so that it needs neither an alias nor a combo? */
+const isPlain = (name: string, params: JsonObject): boolean =>
+  params.model === name && Object.keys(params).every((member) => PLAIN.includes(member))
+
+/** Has a name something that it falls back to? */
+function whatFallsBack(router: JsonObject): (name: string) => boolean {
+  const named = FALLBACKS.flatMap((list) => listOf(router[list]).flatMap((one) => Object.keys(objectOf(one))))
+  const names = new Set(named)
+  return (name) => names.has(name) || names.has('*') || !isNothing(router.default_fallbacks)
+}
+
+/** The entries of `model_list`, with what the credentials that they name hold; their own parameters win. */
+function withCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObject; place: string }[] {
+  const credentials = new Map(
+    listOf(config.credential_list).map((one) => [
+      textOf(objectOf(one).credential_name) ?? '',
+      objectOf(objectOf(one).credential_values),
+    ]),
+  )
+  return listOf(config.model_list).map((one, at) => {
+    const entry = objectOf(one)
+    const place = `model_list[${at}]`
+    const params = objectOf(entry.litellm_params)
+    const { litellm_credential_name: given, ...own } = params
+    const name = textOf(given)
+    if (name === undefined) return { entry, place }
+    const found = credentials.get(name)
+    if (found) plan.maps(`${place}.litellm_params.litellm_credential_name`, `the account of credential_list "${name}"`)
+    else
+      plan.leaves(
+        `${place}.litellm_params.litellm_credential_name`,
+        `"${name}" is not in credential_list, and what LiteLLM has in its database is not read.`,
+      )
+    return { entry: { ...entry, litellm_params: { ...found, ...own } }, place }
+  })
+}
+
+/** Plans the connection of a deployment; `undefined` when it cannot be one, which is said. */
+function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deployment | undefined {
+  plan.leavesMistyped(`${place}.`, entry, { litellm_params: 'object', model_info: 'object' })
+  const params = objectOf(entry.litellm_params)
+  const info = objectOf(entry.model_info)
+  const named = namedModel(params)
+  const { provider, model } = named
+  const account = accountOf(params, named, plan)
+  if (typeof account === 'string' || model === '') {
+    plan.leaves(place, typeof account === 'string' ? account : `names no model behind "${provider}/"`)
+    return undefined
+  }
+  const connection = plan.connection(account)
+  const mode = textOf(info.mode)
+  const kind = (mode === undefined ? undefined : entryOf(KINDS, mode)) ?? 'llm'
+  const { price, done } = priceOf({ ...info, ...params }, kind)
+  if (price) plan.price(connection, model, price)
+  const set = entryParamsOf(kind === 'llm' ? params : {})
+  plan.leavesRest(`${place}.litellm_params`, params, {
+    done: [...READ_PARAMS, ...ACCOUNT_PARAMS, ...set.done, ...done],
+    reasons: PARAM_REASONS,
+  })
+  plan.leavesRest(place, entry, {
+    done: ['model_name', 'litellm_params', 'model_info', 'weight'],
+    reasons: PARAM_REASONS,
+  })
+  leaveInfo(`${place}.model_info`, info, { done, plan })
+  if (provider === 'azure_ai')
+    plan.leaves(
+      place,
+      'Models of Azure AI are asked at <api_base>/chat/completions: see that the address ends as it must.',
+    )
+  const share = (name: string) =>
+    plan.share(`${place}.litellm_params.${name}`, params[name]) ?? plan.share(`${place}.${name}`, entry[name])
+  return {
+    place,
+    connection,
+    model,
+    kind,
+    order: numberOf(params.order),
+    weight: share('weight') ?? share('rpm') ?? share('tpm'),
+    timeout: numberOf(params.timeout),
+    streamTimeout: numberOf(params.stream_timeout),
+    baseModel: textOf(info.base_model),
+    params: set.params,
+  }
+}
+
+/** The prices of LiteLLM, in dollars for one token, as they are here for a million. */
+const TOKEN_PRICES: Readonly<Record<string, string>> = {
+  input_cost_per_token: 'input',
+  output_cost_per_token: 'output',
+  cache_read_input_token_cost: 'cacheRead',
+  cache_creation_input_token_cost: 'cacheWrite',
+  input_cost_per_audio_token: 'audioInput',
+  output_cost_per_audio_token: 'audioOutput',
+  input_cost_per_image_token: 'imageInput',
+  output_cost_per_image_token: 'imageOutput',
+}
+
+/** Its prices of other units, by the kinds that are paid so. A model of chat may be priced by the seconds that it takes there, which it cannot be here. */
+const UNIT_PRICES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  image: { input_cost_per_image: 'image', output_cost_per_image: 'image' },
+  stt: { input_cost_per_second: 'second', output_cost_per_second: 'second' },
+  tts: { input_cost_per_character: 'character', output_cost_per_second: 'second' },
+  rerank: { input_cost_per_query: 'search' },
+}
+
+/** The price of a deployment, in dollars, and the names of what it was made of. */
+function priceOf(given: JsonObject, kind: string): { price: PlannedValue | undefined; done: readonly string[] } {
+  const tokens = Object.entries(TOKEN_PRICES).map(([name, unit]) => ({ name, unit, factor: 1e6 }))
+  const others = Object.entries(entryOf(UNIT_PRICES, kind) ?? {}).map(([name, unit]) => ({ name, unit, factor: 1 }))
+  const found = [...tokens, ...others].flatMap(({ name, unit, factor }) => {
+    const cost = numberOf(given[name])
+    return cost === undefined || cost < 0 ? [] : [{ name, unit, amount: Number((cost * factor).toPrecision(12)) }]
+  })
+  return {
+    price: found.length > 0 ? Object.fromEntries(found.map(({ unit, amount }) => [unit, amount])) : undefined,
+    done: found.map(({ name }) => name),
+  }
+}
+
+/** Says in one line which facts of a model are not taken, and besides whom it is for. */
+function leaveInfo(
+  place: string,
+  info: JsonObject,
+  { done, plan }: { done: readonly string[]; plan: ImportPlan },
+): void {
+  const facts = Object.keys(info).filter((name) => FACTS.test(name))
+  if (facts.length > 0) plan.leaves(`${place}: ${facts.join(', ')}`, 'What a model can do is known from the catalog.')
+  plan.leavesRest(place, info, {
+    done: [...READ_INFO, ...done, ...facts],
+    reasons: {
+      access_groups: 'Give keys and groups "models": names, in which * stands for any text.',
+      team_id: 'Give keys and groups "models": names, in which * stands for any text.',
+    },
+  })
+}
+
+const FACTS = /^(?:supports_|max_|output_vector_size|litellm_provider|supported_|tool_use)/
+const READ_INFO = words('id db_model mode base_model description name')
+const READ_PARAMS = words('model weight order timeout stream_timeout')
+
+const PLAIN = [...words('model weight order rpm tpm'), ...Object.keys(TOKEN_PRICES), ...ACCOUNT_PARAMS]
+
+const SHARE =
+  "A target has no limit of its own: it is used as the deployment's share, and a provider's 429 sends the request on."
+const BUDGET = 'Limits are of keys, groups and the gateway, not of targets.'
+const PRICES = 'Other prices go into "prices" of the connection: see its description.'
+const ACCESS = 'Connections sign in by keys: give access keys in the variables.'
+
+/** Why nothing is made of other members. */
+const PARAM_REASONS: Readonly<Record<string, string>> = {
+  rpm: SHARE,
+  tpm: SHARE,
+  max_parallel_requests: BUDGET,
+  max_budget: BUDGET,
+  budget_duration: BUDGET,
+  max_retries: 'Attempts belong to combos and to the settings.',
+  num_retries: 'Attempts belong to combos and to the settings.',
+  cooldown_time: 'Cooldowns belong to combos and to the settings.',
+  extra_headers: 'A connection sends no headers of its own.',
+  headers: 'A connection sends no headers of its own.',
+  extra_body: 'A connection adds nothing to a request; entries of combos have "params".',
+  tags: 'Entries of combos have "when": conditions on the metadata and headers of a request.',
+  drop_params: 'What a target cannot take is left out by itself, and named in x-signalbox-warning.',
+  input_cost_per_second: PRICES,
+  output_cost_per_second: PRICES,
+  input_cost_per_image: PRICES,
+  output_cost_per_image: PRICES,
+  input_cost_per_character: PRICES,
+  output_cost_per_character: PRICES,
+  input_cost_per_pixel: PRICES,
+  output_cost_per_pixel: PRICES,
+  aws_role_name: ACCESS,
+  aws_profile_name: ACCESS,
+  aws_session_name: ACCESS,
+  client_id: ACCESS,
+  client_secret: ACCESS,
+  tenant_id: ACCESS,
+}

@@ -1,0 +1,276 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { ENTRY_PARAMS_WIN } from './entry-params.ts'
+import { attemptsOf, entryOf, isNothing, listOf, numberOf, objectOf, textOf } from './given.ts'
+import { type Deployment, FALLBACKS } from './litellm-deployments.ts'
+import { STRATEGIES, timeoutsOf } from './litellm-settings.ts'
+import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
+
+/* What the names of LiteLLM's models are here: aliases and combos. */
+
+/** Deployments whose `model_name` has a `*`. */
+interface Wildcard {
+  name: string
+  deployment: Deployment
+}
+
+interface Routes {
+  groups: ReadonlyMap<string, readonly Deployment[]>
+  wildcards: readonly Wildcard[]
+  /** The settings of the router, those of the library included. */
+  router: JsonObject
+  plan: ImportPlan
+}
+
+/** Plans what each `model_name` is, what it falls back to, and the aliases of `model_group_alias`. */
+export function planRoutes(routes: Routes): void {
+  const { groups, router, plan } = routes
+  for (const name of Object.keys(objectOf(router.model_group_alias))) plan.reserveName(name)
+  const fallbacks = fallbacksOf(routes)
+  const bases = new Map<string, string>()
+  for (const [name, deployments] of groups)
+    bases.set(name, baseOf(name, deployments, { router, hasMore: fallbacks.has(name), plan }))
+  const baseNamed = (name: string) => bases.get(groupOf(name, routes) ?? name) ?? ofWildcard(name, routes)
+  for (const [name, others] of fallbacks) planFallback(name, others, { routes, baseNamed })
+  planWildcards(routes)
+  planAliases(routes, baseNamed)
+}
+
+/** The `model_name` that a name means: itself, or the one that it is an alias of; `undefined`: none. */
+function groupOf(name: string, { groups, router }: Pick<Routes, 'groups' | 'router'>): string | undefined {
+  if (groups.has(name)) return name
+  const given = entryOf(objectOf(router.model_group_alias), name)
+  const meant = textOf(given) ?? textOf(objectOf(given).model)
+  return meant !== undefined && groups.has(meant) ? meant : undefined
+}
+
+/** The model of a name that a deployment with a `*` stands for; the longest name that fits is meant. */
+function ofWildcard(name: string, { wildcards, plan }: Pick<Routes, 'wildcards' | 'plan'>): string | undefined {
+  const fits = ({ name: pattern }: Wildcard) => {
+    const [before = '', after = ''] = pattern.split('*')
+    const isLong = name.length >= before.length + after.length
+    return isLong && name.startsWith(before) && name.endsWith(after) ? before.length : -1
+  }
+  const [found] = wildcards
+    .filter((one) => one.name.includes('*') && fits(one) >= 0)
+    .sort((one, other) => fits(other) - fits(one))
+  if (!found) return undefined
+  const { connection, model } = found.deployment
+  const [before = '', after = ''] = found.name.split('*')
+  const meant = name.slice(before.length, name.length - after.length)
+  return plan.model(
+    connection,
+    model.replace('*', () => meant),
+  )
+}
+
+/** The deployments of one `model_name`: a model where there is one, otherwise a combo. */
+function baseOf(
+  name: string,
+  given: readonly Deployment[],
+  { router, hasMore, plan }: { router: JsonObject; hasMore: boolean; plan: ImportPlan },
+): string {
+  const [first] = given
+  if (!first) return name
+  const place = `${first.place}${given.length > 1 ? ` and ${given.length - 1} more` : ''}: ${name}`
+  const isEmbedding = given.some(({ kind }) => kind === 'embedding')
+  const isMixed = isEmbedding && new Set(given.map(({ model, baseModel }) => baseModel ?? model)).size > 1
+  if (isMixed)
+    plan.leaves(
+      name,
+      'Other deployments are of other models, whose embeddings must not be mixed; the first one is taken.',
+    )
+  const deployments = isMixed ? [first] : plan.entries(name, given)
+  for (const { connection, model, kind } of deployments)
+    if (kind !== 'llm') plan.customModels.set(plan.model(connection, model), { type: kind })
+  const timeouts = hasMore ? undefined : sharedTimeouts(name, deployments, { all: deployments, plan })
+  const model = plan.model(first.connection, first.model)
+  if (deployments.length === 1 && !first.params && !timeouts) {
+    plan.maps(place, `model ${model}`)
+    if (!hasMore && model !== name) plan.alias(place, name, model)
+    return model
+  }
+  const asked = textOf(router.routing_strategy) ?? 'simple-shuffle'
+  const strategy = entryOf(STRATEGIES, asked) ?? 'weighted'
+  const kind = first.kind === 'llm' ? {} : { kind: first.kind, ...(isEmbedding && { sameVectors: true }) }
+  const combo = plan.comboName(hasMore ? `${name}-deployments` : name, { isMadeUp: hasMore })
+  plan.combos.set(combo, {}) // the name is taken while those below it get theirs
+  const tiers = tiersOf(deployments)
+  const entries = tiers.flatMap((tier): PlannedEntry[] => {
+    const own = tier.map(({ connection, model: id, weight, params }) => ({
+      model: plan.model(connection, id),
+      weight: strategy === 'weighted' ? weight : undefined,
+      params,
+    }))
+    if (tiers.length === 1 || own.length === 1) return own
+    const inner = plan.comboName(`${combo}-order-${tier[0]?.order ?? 'last'}`, { isMadeUp: true })
+    plan.combos.set(inner, { models: entriesOf(own), strategy, ...kind })
+    plan.maps(`${name}: order ${tier[0]?.order ?? 'none'}`, `combo ${inner} (${strategy})`)
+    return [{ model: inner }]
+  })
+  const chosen = tiers.length > 1 ? 'fallback' : strategy
+  plan.combos.set(combo, {
+    models: entriesOf(tiers.length > 1 ? entries.map((entry) => ({ ...entry, weight: undefined })) : entries),
+    strategy: chosen,
+    ...kind,
+    ...(tiers.length > 1 && { maxAttempts: attemptsOf(Math.max(3, deployments.length)) }),
+    ...(timeouts && { timeouts }),
+  })
+  if (!hasMore && combo !== name) plan.alias(place, name, combo)
+  plan.maps(place, `combo ${combo} (${chosen}): ${entries.map((entry) => entry.model).join(', ')}`)
+  for (const { place: at, params } of deployments)
+    if (params) plan.maps(`${at}: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_WIN)
+  return combo
+}
+
+/** The deployments by their `order`: those that are tried first come first. */
+function tiersOf(deployments: readonly Deployment[]): Deployment[][] {
+  const tiers = new Map<number, Deployment[]>()
+  for (const deployment of deployments) {
+    const order = deployment.order ?? Number.POSITIVE_INFINITY
+    tiers.set(order, [...(tiers.get(order) ?? []), deployment])
+  }
+  return [...tiers].sort(([one], [other]) => one - other).map(([, tier]) => tier)
+}
+
+/** The time-outs of a combo: the longest of those of all its deployments, if each has one. `own`: those that have the combo's name. */
+function sharedTimeouts(
+  name: string,
+  own: readonly Deployment[],
+  { all, plan }: { all: readonly Deployment[]; plan: ImportPlan },
+): Record<string, PlannedValue> | undefined {
+  const given = own.filter(({ timeout, streamTimeout }) => timeout !== undefined || streamTimeout !== undefined)
+  if (given.length === 0) return undefined
+  const longest = (times: readonly (number | undefined)[]) =>
+    times.every((time) => time !== undefined) ? Math.max(...times) : undefined
+  const found = timeoutsOf(
+    longest(all.map(({ timeout }) => timeout)),
+    longest(all.map(({ streamTimeout }) => streamTimeout)),
+  )
+  for (const { place } of given)
+    if (found)
+      plan.maps(
+        `${place}: timeout, stream_timeout`,
+        `timeouts of ${name}: the longest, as they hold for all its targets`,
+      )
+    else
+      plan.leaves(
+        `${place}: timeout, stream_timeout`,
+        'Time-outs belong to combos and to the settings, and are the same for whole answers and streams.',
+      )
+  return found
+}
+
+/** Plans the combo of a name that falls back to others. */
+function planFallback(
+  name: string,
+  others: readonly string[],
+  { routes: { groups, router, plan }, baseNamed }: { routes: Routes; baseNamed: (name: string) => string | undefined },
+): void {
+  const all = [name, ...others]
+  const deployments = all.flatMap((one) => groups.get(groupOf(one, { groups, router }) ?? one) ?? [])
+  const timeouts = sharedTimeouts(name, groups.get(name) ?? [], { all: deployments, plan })
+  const models = plan.entries(
+    name,
+    [...new Set(all.map(baseNamed))].filter((model) => model !== undefined),
+  )
+  const retries = numberOf(router.num_retries) ?? 0
+  const combo = plan.comboName(name)
+  const onContent = listOf(router.content_policy_fallbacks).some((one) => Object.hasOwn(objectOf(one), name))
+  const kind = deployments[0]?.kind ?? 'llm'
+  plan.combos.set(combo, {
+    models,
+    ...(kind !== 'llm' && { kind }),
+    ...(onContent && { on: ['content'] }),
+    maxAttempts: attemptsOf(Math.max(3, deployments.length + retries, models.length + retries)),
+    ...(timeouts && { timeouts }),
+  })
+  plan.maps(`fallbacks of ${name}`, `combo ${combo}: ${models.join(', ')}`)
+  if (onContent)
+    plan.maps(
+      `content_policy_fallbacks of ${name}`,
+      `"on": ["content"] of combo ${combo}: an answer that a filter has ended goes on`,
+    )
+  if (combo !== name) plan.alias(`fallbacks of ${name}`, name, combo)
+}
+
+/** The names that each name falls back to, those that these fall back to included, as LiteLLM tries them. */
+function fallbacksOf(routes: Routes): Map<string, string[]> {
+  const { groups, router, plan } = routes
+  const direct = new Map<string, string[]>()
+  const kindOf = (name: string) => groups.get(groupOf(name, routes) ?? name)?.[0]?.kind ?? 'llm'
+  const isKnown = (name: string) => groupOf(name, routes) !== undefined || ofWildcard(name, routes) !== undefined
+  const add = (name: string, others: readonly string[], place: string) => {
+    if (kindOf(name) === 'embedding') {
+      plan.leaves(
+        `${place}: ${name}`,
+        'Other models have other embeddings, which must not be mixed: it falls back to none.',
+      )
+      return
+    }
+    for (const other of others) {
+      if (!isKnown(other)) plan.leaves(`${place}: ${name} to ${other}`, 'No deployment has this model_name.')
+      else if (kindOf(other) !== kindOf(name)) plan.leaves(`${place}: ${name} to ${other}`, 'It is of another kind.')
+      else if (other !== name) direct.set(name, [...new Set([...(direct.get(name) ?? []), other])])
+    }
+  }
+  const forAll = (others: readonly string[], place: string) => {
+    for (const name of groups.keys()) if (kindOf(name) === 'llm') add(name, others, place)
+  }
+  const names = (value: unknown) => listOf(value).map((one) => textOf(one) ?? textOf(objectOf(one).model) ?? '')
+  for (const list of FALLBACKS)
+    for (const [name, others] of listOf(router[list]).flatMap((one) => Object.entries(objectOf(one)))) {
+      if (name === '*') forAll(names(others), list)
+      else if (isKnown(name)) add(name, names(others), list)
+      else plan.leaves(`${list}: ${name}`, 'No deployment has this model_name.')
+    }
+  forAll(names(router.default_fallbacks), 'default_fallbacks')
+  for (const list of FALLBACKS.slice(1))
+    if (!isNothing(router[list]))
+      plan.leaves(list, 'They are entries of the same combos: they are tried after other failures as well.')
+  return new Map([...direct.keys()].map((name) => [name, inTurn(name, direct)]))
+}
+
+/** What is tried after a name, one after the other: what it falls back to, each followed by what that falls back to. */
+function inTurn(name: string, direct: ReadonlyMap<string, readonly string[]>): string[] {
+  const found = new Set<string>()
+  const walk = (one: string) => {
+    for (const other of direct.get(one) ?? []) {
+      if (other === name || found.has(other)) continue
+      found.add(other)
+      walk(other)
+    }
+  }
+  walk(name)
+  return [...found]
+}
+
+function planWildcards({ wildcards, plan }: Routes): void {
+  for (const { name, deployment } of wildcards) {
+    const { place, connection, model, params } = deployment
+    const target = plan.model(connection, '*')
+    if (model === '*' && name === target) plan.maps(`${place}: ${name}`, `connection ${connection}: every ${name}`)
+    else
+      plan.leaves(
+        `${place}: ${name}`,
+        `Names with * are not translated. Connection ${connection} serves every model as ${plan.model(connection, '<model>')}.`,
+      )
+    if (params) plan.leaves(`${place}: ${Object.keys(params).join(', ')}`, 'Only entries of combos have "params".')
+  }
+}
+
+function planAliases({ router, plan }: Routes, baseNamed: (name: string) => string | undefined): void {
+  for (const [alias, value] of Object.entries(objectOf(router.model_group_alias))) {
+    const group = textOf(value) ?? textOf(objectOf(value).model)
+    const base = group === undefined ? undefined : baseNamed(group)
+    const place = `model_group_alias.${alias}`
+    if (group === undefined || base === undefined) {
+      plan.leaves(place, 'No deployment has this model_name.')
+      continue
+    }
+    if (objectOf(value).hidden === true) plan.leaves(`${place}.hidden`, 'Aliases are listed as models are.')
+    if (plan.combos.has(alias) || alias === group) continue // it has fallbacks of its own
+    const target = plan.combos.has(group) ? group : (plan.aliases.get(group) ?? base)
+    plan.alias(place, alias, target)
+    plan.maps(place, `alias ${alias} of ${target}`)
+  }
+}

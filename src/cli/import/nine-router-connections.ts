@@ -1,0 +1,161 @@
+import type { JsonObject } from '../../lib/json.ts'
+import { address } from './addresses.ts'
+import { entryOf, isNothing, numberOf, objectOf, textOf, words } from './given.ts'
+import { type ImportPlan, type PlannedAccount, type PlannedValue, slug, variableName } from './plan.ts'
+
+/* The connections of 9router: accounts with API keys, and servers of the user's own ("nodes"). */
+
+/** The providers of 9router that take an API key and are here under another name. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  gemini: 'google',
+  glm: 'zai',
+  kimi: 'moonshot',
+  perplexity: 'perplexity-agent',
+  nvidia: 'nvidia-nim',
+  qwen: 'alibaba',
+  hf: 'huggingface',
+  or: 'openrouter',
+  'ollama-local': 'ollama',
+  'vercel-ai-gateway': 'vercel',
+  'voyage-ai': 'voyage',
+  'jina-ai': 'jina',
+  'jina-reader': 'jina',
+  'brave-search': 'brave',
+  'xiaomi-mimo': 'xiaomi',
+  'black-forest-labs': 'bfl',
+}
+const SAME = words(`
+  openai anthropic openrouter minimax deepseek groq xai mistral together fireworks cerebras cohere siliconflow nebius sambanova deepinfra
+  huggingface novita tavily exa serper firecrawl searxng voyage jina baseten scaleway elevenlabs deepgram azure vertex perplexity-agent
+`)
+
+/** Providers that 9router asks elsewhere than a connection here does by itself: their keys are for these addresses. */
+const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> = {
+  alicode: { baseUrl: 'https://coding.dashscope.aliyuncs.com/v1' },
+  'alicode-intl': { baseUrl: 'https://coding-intl.dashscope.aliyuncs.com/v1' },
+  byteplus: { baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/coding/v3' },
+  chutes: { baseUrl: 'https://llm.chutes.ai/v1' },
+  glm: { baseUrl: 'https://api.z.ai/api/anthropic/v1', format: 'anthropic-messages' },
+  'glm-cn': { baseUrl: 'https://open.bigmodel.cn/api/coding/paas/v4' },
+  hyperbolic: { baseUrl: 'https://api.hyperbolic.xyz/v1' },
+  kimi: { baseUrl: 'https://api.moonshot.cn/v1' },
+  'minimax-cn': { baseUrl: 'https://api.minimaxi.com/v1' },
+  ollama: { baseUrl: 'https://ollama.com/v1' },
+  'opencode-go': { baseUrl: 'https://opencode.ai/zen/go/v1' },
+  venice: { baseUrl: 'https://api.venice.ai/api/v1' },
+  'volcengine-ark': { baseUrl: 'https://ark.cn-beijing.volces.com/api/coding/v3' },
+}
+
+/** Short prefixes of 9router's models. */
+const ALIASES: Readonly<Record<string, string>> = {
+  ark: 'volcengine-ark',
+  bfl: 'black-forest-labs',
+  bpm: 'byteplus',
+  ch: 'chutes',
+  dg: 'deepgram',
+  ds: 'deepseek',
+  el: 'elevenlabs',
+  hf: 'huggingface',
+  hyp: 'hyperbolic',
+  jina: 'jina-ai',
+  mimo: 'xiaomi-mimo',
+  ocg: 'opencode-go',
+  or: 'openrouter',
+  pplx: 'perplexity',
+  samba: 'sambanova',
+  scw: 'scaleway',
+  vercel: 'vercel-ai-gateway',
+  vx: 'vertex',
+}
+
+/** Where each prefix of 9router's models leads: the prefix here, and the provider here. */
+export type Prefixes = Map<string, { prefix: string; provider: string }>
+
+/** Plans a connection. `node`: the server of the user's own that it is to. */
+export function planConnection(
+  given: JsonObject,
+  node: JsonObject | undefined,
+  { prefixes, plan }: { prefixes: Prefixes; plan: ImportPlan },
+): void {
+  const provider = textOf(given.provider) ?? ''
+  const label = textOf(given.name) ?? textOf(given.id) ?? provider
+  const place = `providerConnections: ${label} (${textOf(node?.name) ?? provider})`
+  const specific = { ...node, ...objectOf(given.providerSpecificData) }
+  const speaks = /^(openai|anthropic)-compatible/.exec(textOf(node?.type) ?? provider)?.[0]
+  const elsewhere = speaks ? undefined : entryOf(ADDRESSES, provider)
+  const builtIn = speaks
+    ? undefined
+    : (entryOf(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined))
+  const authType = textOf(given.authType) ?? 'oauth'
+  const baseGiven = textOf(specific.baseUrl) ?? elsewhere?.baseUrl
+  const why =
+    !['apikey', 'api_key'].includes(authType) && !speaks
+      ? `signs in by ${authType === 'oauth' ? 'an account of a person' : authType}; connections here have API keys.`
+      : !speaks && builtIn === undefined && elsewhere === undefined
+        ? `Signalbox has no provider "${provider}".`
+        : speaks && baseGiven === undefined
+          ? 'has no address'
+          : undefined
+  if (why !== undefined) {
+    plan.leaves(place, why)
+    return
+  }
+
+  const wish = slug(textOf(specific.prefix) ?? textOf(node?.name) ?? builtIn ?? provider)
+  const secret = textOf(given.apiKey)
+  const apiKey =
+    secret === undefined ? undefined : plan.secret(secret, `${variableName(wish)}_API_KEY`, `the API key of ${label}`)
+  const isLocal = builtIn === 'ollama' && elsewhere === undefined
+  const data = {
+    ...(baseGiven !== undefined && { baseUrl: address(plan, baseGiven, { wish, end: isLocal ? '/v1' : '' }) }),
+    ...(elsewhere?.format !== undefined && { format: elsewhere.format }),
+    ...(specific.apiType === 'responses' && { format: 'openai-responses' }),
+    ...cloudData(builtIn, specific),
+  }
+  const own = speaks ?? 'openai-compatible'
+  const isOwnServer = builtIn === undefined
+  const prefix = isOwnServer ? plan.freePrefix(wish, prefixes.get(provider)?.prefix) : builtIn
+  const account: PlannedAccount = {
+    provider: isOwnServer ? `${own}-${prefix}` : builtIn,
+    id: prefix,
+    apiKey,
+    prefix,
+    data,
+    more: {
+      ...(textOf(given.name) !== undefined && { name: textOf(given.name)?.slice(0, 200) }),
+      ...(given.isActive === false || given.isActive === 0 ? { isActive: false } : {}),
+      ...(numberOf(given.priority) !== undefined && { priority: numberOf(given.priority) }),
+    },
+  }
+  const id = plan.connection(account)
+  plan.maps(place, `connection ${id}${elsewhere ? `, asked at ${elsewhere.baseUrl} as there` : ''}`)
+  for (const [name, reason] of Object.entries(LEFT))
+    if (!isNothing(specific[name])) plan.leaves(`${place}: ${name}`, reason)
+  // Connections of one provider are used in turn there as here: the prefix names them all.
+  const short = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === provider)
+  for (const name of [provider, textOf(specific.prefix), ...short])
+    if (name !== undefined && !prefixes.has(name)) prefixes.set(name, { prefix, provider: account.provider })
+}
+
+/** What clouds need to know besides the key. */
+function cloudData(
+  provider: string | undefined,
+  specific: JsonObject,
+): Readonly<Record<string, PlannedValue | undefined>> {
+  if (provider === 'azure') {
+    const endpoint = textOf(specific.azureEndpoint)
+    const resource = /^https:\/\/([A-Za-z0-9][\w-]*)\.openai\.azure\.com\/?$/.exec(endpoint ?? '')?.[1]
+    return {
+      ...(resource ? { resource } : endpoint !== undefined && { baseUrl: endpoint }),
+      apiVersion: textOf(specific.apiVersion),
+      deployment: textOf(specific.deployment),
+    }
+  }
+  if (provider === 'vertex') return { region: textOf(specific.region), project: textOf(specific.projectId) }
+  return {}
+}
+
+const LEFT: Readonly<Record<string, string>> = {
+  proxyPoolId: 'Calls go to the providers directly.',
+  connectionProxyUrl: 'Calls go to the providers directly.',
+}

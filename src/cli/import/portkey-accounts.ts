@@ -1,0 +1,173 @@
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { address, hostName, providerAt } from './addresses.ts'
+import { entryOf, textOf, words } from './given.ts'
+import { type ImportPlan, keyVariable, type PlannedAccount, type PlannedValue, Reference, slug } from './plan.ts'
+
+/* Which account at which provider a target of Portkey asks. */
+
+/** The providers of Portkey that are here under another name. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  'azure-openai': 'azure',
+  'vertex-ai': 'vertex',
+  'mistral-ai': 'mistral',
+  'together-ai': 'together',
+  'fireworks-ai': 'fireworks',
+  'perplexity-ai': 'perplexity-agent',
+  'x-ai': 'xai',
+  'novita-ai': 'novita',
+  dashscope: 'alibaba',
+  'z-ai': 'zai',
+  zhipu: 'zai',
+  nvidia: 'nvidia-nim',
+  gemini: 'google',
+}
+const SAME = words(`
+  openai anthropic bedrock google groq deepseek openrouter cohere cerebras ollama huggingface nebius sambanova siliconflow deepinfra moonshot
+  voyage jina minimax mistral xai together fireworks azure vertex perplexity-agent
+`)
+/** The longest first, as one may begin with another. */
+const NAMES = [...SAME, ...Object.keys(PROVIDERS)].sort((one, other) => other.length - one.length)
+
+/** The provider here for one of Portkey's. */
+const providerOf = (name: string): string | undefined =>
+  entryOf(PROVIDERS, name) ?? (SAME.includes(name) ? name : undefined)
+
+/** The members of a target that say where it is and by which key it is asked. */
+export const ACCOUNT_MEMBERS = words(`
+  provider api_key virtual_key custom_host resource_name deployment_id api_version aws_access_key_id aws_secret_access_key aws_session_token
+  aws_region vertex_project_id vertex_region vertex_service_account_json huggingface_base_url
+`)
+
+/** The names of the variables that a config reads: keys that it has in clear must not get them. */
+export function variablesOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(variablesOf)
+  if (isObject(value)) return Object.values(value).flatMap(variablesOf)
+  const found = variableIn(value)
+  return found === undefined ? [] : [found]
+}
+
+/** The account of a target, or why there is none. `slug` of `@slug/model` counts as its provider where it has none. */
+export function accountOf(given: JsonObject, place: string, plan: ImportPlan): PlannedAccount | string {
+  const written = textOf(given.provider)
+  const vaulted = textOf(given.virtual_key) ?? (written?.startsWith('@') ? written.slice(1) : undefined)
+  const named = vaulted === undefined ? written : undefined
+  const host = textOf(given.custom_host)
+  const guessed =
+    vaulted === undefined
+      ? undefined
+      : NAMES.find((name) => slug(vaulted) === name || slug(vaulted).startsWith(`${name}-`))
+  const at = named === 'openai' || guessed === 'openai' ? providerAt(host) : undefined
+  const provider = at ?? providerOf(named ?? guessed ?? '')
+  if (named === undefined && vaulted === undefined) return 'has no provider'
+  if (vaulted !== undefined && provider === undefined && host === undefined)
+    return `"${vaulted}" is a name in Portkey's own store, which does not tell the provider: write "provider" and "api_key" into the config`
+  if (provider === undefined && host === undefined)
+    return `Signalbox has no provider "${named}", and there is no custom_host to ask it at`
+  const isOwnServer =
+    provider === undefined || (at === undefined && host !== undefined && !KEEPS_NAME.includes(provider))
+  const wish = isOwnServer ? serverName(host, named ?? vaulted) : provider
+  if (vaulted !== undefined)
+    plan.maps(
+      `${place}: ${vaulted}`,
+      isOwnServer
+        ? `the server at its custom_host; its key is in Portkey's store`
+        : `provider ${provider}, as the name says; its key is in Portkey's store`,
+    )
+  const literal = textOf(given.api_key)
+  const key = literal === undefined ? undefined : secretOf(literal, `${wish}_API_KEY`, { holds: 'an API key', plan })
+  const usual = vaulted ?? (isOwnServer || provider === 'ollama' ? undefined : provider)
+  const apiKey = key ?? (usual === undefined ? undefined : plan.read(keyVariable(usual), 'an API key'))
+  const baseUrl =
+    host === undefined || at !== undefined
+      ? undefined
+      : address(plan, host, { wish, end: provider === 'ollama' ? '/v1' : '' })
+  if (isOwnServer) {
+    const speaks = provider === 'anthropic' ? 'anthropic' : 'openai'
+    return { provider: `${speaks}-compatible-${wish}`, id: wish, apiKey, data: { baseUrl } }
+  }
+  if (provider === 'azure') return azureAccount(given, { apiKey, baseUrl })
+  if (provider === 'bedrock') return bedrockAccount(given, { key, vaulted, plan })
+  if (provider === 'vertex') return vertexAccount(given, apiKey, plan)
+  return { provider, apiKey, data: { baseUrl } }
+}
+
+/** Providers that keep their name at an address of the user's. */
+const KEEPS_NAME = ['ollama', 'azure', 'bedrock', 'vertex']
+
+const serverName = (host: string | undefined, other: string | undefined): string =>
+  host !== undefined && variableIn(host) === undefined && URL.canParse(host) ? hostName(host) : slug(other ?? 'server')
+
+function azureAccount(
+  given: JsonObject,
+  { apiKey, baseUrl }: { apiKey: Reference | undefined; baseUrl: PlannedValue | undefined },
+): PlannedAccount | string {
+  const resource = textOf(given.resource_name)
+  const apiVersion = textOf(given.api_version)
+  if (baseUrl !== undefined) return { provider: 'azure', apiKey, data: { baseUrl, apiVersion } }
+  if (resource === undefined) return 'has no resource_name: which resource of Azure it is, is not known'
+  if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/.test(resource))
+    return 'has a resource_name that is none: write the name into the config'
+  return { provider: 'azure', apiKey, data: { resource, apiVersion } }
+}
+
+/** With the key of Bedrock if there is one, else with access keys of AWS. */
+function bedrockAccount(
+  given: JsonObject,
+  { key, vaulted, plan }: { key: Reference | undefined; vaulted: string | undefined; plan: ImportPlan },
+): PlannedAccount {
+  const of = (name: string, holds: string) => {
+    const value = textOf(given[name])
+    return value === undefined ? undefined : secretOf(value, name, { holds, plan })
+  }
+  const accessKeys = () => {
+    const id = of('aws_access_key_id', 'an access key of AWS') ?? plan.read('AWS_ACCESS_KEY_ID', 'an access key of AWS')
+    const secret = of('aws_secret_access_key', 'its secret') ?? plan.read('AWS_SECRET_ACCESS_KEY', 'its secret')
+    const session = of('aws_session_token', 'its session token')
+    const all = [id, secret, ...(session ? [session] : [])].flatMap(({ names }) => names)
+    return new Reference(['', ...all.slice(1).map(() => ':'), ''], all)
+  }
+  const hasAccessKey = textOf(given.aws_access_key_id) !== undefined
+  const region = textOf(given.aws_region)
+  const name = region === undefined ? 'AWS_REGION' : variableIn(region)
+  const vaultKey =
+    vaulted === undefined || hasAccessKey
+      ? undefined
+      : plan.read(keyVariable(vaulted), 'a key of Bedrock, or <access key id>:<secret>')
+  return {
+    provider: 'bedrock',
+    apiKey: (hasAccessKey ? undefined : (key ?? vaultKey)) ?? accessKeys(),
+    data: { region: name === undefined ? region : plan.read(name, 'a region of AWS') },
+  }
+}
+
+function vertexAccount(given: JsonObject, apiKey: Reference | undefined, plan: ImportPlan): PlannedAccount {
+  const account = given.vertex_service_account_json
+  const holds = 'the content of a key file of a service account'
+  const of = (value: unknown, what: string): PlannedValue | undefined => {
+    const text = textOf(value)
+    const name = variableIn(text)
+    return name === undefined ? text : plan.read(name, what)
+  }
+  return {
+    provider: 'vertex',
+    apiKey: isObject(account) ? plan.secret(JSON.stringify(account), 'VERTEX_CREDENTIALS', holds) : apiKey,
+    data: {
+      project: of(given.vertex_project_id, 'a project of Google Cloud'),
+      region: of(given.vertex_region, 'a region of Google Cloud'),
+    },
+  }
+}
+
+/** The variable that a value names: Portkey's own files write `{{NAME}}` or `$NAME`, scripts `${NAME}` or `process.env.NAME`. */
+function variableIn(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined
+  const found = /^(?:\{\{\s*([A-Za-z_]\w*)\s*\}\}|\$\{?([A-Z_][A-Z0-9_]*)\}?|process\.env\.([A-Za-z_]\w*))$/.exec(
+    value.trim(),
+  )
+  return found?.[1] ?? found?.[2] ?? found?.[3]
+}
+
+function secretOf(value: string, wish: string, { holds, plan }: { holds: string; plan: ImportPlan }): Reference {
+  const found = variableIn(value)
+  return found === undefined ? plan.secret(value, wish, holds) : plan.read(found, holds)
+}

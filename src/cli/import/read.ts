@@ -1,0 +1,113 @@
+import { createReadStream } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { parseDocument } from 'yaml'
+import { isObject } from '../../lib/json.ts'
+import { problem } from '../problem.ts'
+import { textOf } from './given.ts'
+
+/** In bytes, of one file: more than any configuration has, and few enough that reading it takes no minutes. */
+const MAX_BYTES = 32 * 1024 * 1024
+/** No configuration nests deeper. */
+const MAX_DEPTH = 100
+
+/** The code of an error of the system, such as `ENOENT`; empty for any other error. */
+export const codeOf = (cause: unknown): string => (cause instanceof Error && 'code' in cause ? String(cause.code) : '')
+
+/** The content of a file of YAML or JSON. A problem names the place of a mistake, and quotes nothing: it may be a secret. */
+export async function readText(path: string): Promise<unknown> {
+  const text = await textOfFile(path)
+  const value = /^\s*[[{]/.test(text) ? (parsedJson(text) ?? parsedYaml(path, text)) : parsedYaml(path, text)
+  if (value === null || value === undefined) throw problem(`${path} is empty.`)
+  if (isTooDeep(value))
+    throw problem(`${path} nests deeper than ${MAX_DEPTH} levels, or within itself, which no configuration does.`)
+  return value
+}
+
+async function textOfFile(path: string): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of createReadStream(path)) {
+      size += chunk.length
+      if (size > MAX_BYTES) break
+      chunks.push(chunk)
+    }
+  } catch (cause) {
+    const code = codeOf(cause)
+    const why = { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'it is not allowed' }[code] ?? code
+    throw problem(`${path} cannot be read: ${why}.`, { cause })
+  }
+  if (size > MAX_BYTES)
+    throw problem(`${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB, which no configuration is.`)
+  const bytes = Buffer.concat(chunks)
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe // as PowerShell writes it
+  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
+}
+
+/** Is faster than the parser of YAML, which reads what this does not. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function parsedYaml(path: string, text: string): unknown {
+  const document = parsing(() => parseDocument(text, { uniqueKeys: false, merge: true, logLevel: 'silent' }))
+  if (!document) throw problem(`${path} nests deeper than can be read.`)
+  const [mistake] = document.errors
+  if (mistake) {
+    const [at] = mistake.linePos ?? []
+    throw problem(`${path} is neither YAML nor JSON${at ? `: look at line ${at.line}, column ${at.col}` : ''}.`)
+  }
+  const value = parsing((): unknown => document.toJS({ maxAliasCount: 1_000 }) ?? null)
+  if (value === undefined) throw problem(`${path} refers to itself too often to be read.`)
+  return value
+}
+
+/** The result, or `undefined` where the parser gives up. */
+function parsing<T>(parse: () => T): T | undefined {
+  try {
+    return parse()
+  } catch {
+    return undefined
+  }
+}
+
+/** Does it nest too deep, or within itself? What several places refer to is looked at once. */
+function isTooDeep(value: unknown): boolean {
+  const heights = new Map<unknown, number>()
+  const heightOf = (one: unknown, depth: number): number => {
+    if (typeof one !== 'object' || one === null) return 0
+    const known = heights.get(one)
+    if (known !== undefined || depth > MAX_DEPTH) return known ?? MAX_DEPTH
+    heights.set(one, MAX_DEPTH) // while it is looked at, whatever leads back to it
+    const height = Object.values(one).reduce((most, inner) => Math.max(most, heightOf(inner, depth + 1)), 0) + 1
+    heights.set(one, height)
+    return height
+  }
+  return heightOf(value, 1) > MAX_DEPTH
+}
+
+/**
+ * A configuration of LiteLLM with the files that it includes, put together as LiteLLM does: lists become one, all else of an included file replaces
+ * what was there. Included files are beside the one that names them; those that they include themselves are not read.
+ */
+export async function readWithIncludes(path: string): Promise<unknown> {
+  const config = await readText(path)
+  if (!isObject(config) || config.include === undefined || config.include === null) return config
+  const given = Array.isArray(config.include) ? config.include : [config.include]
+  const whole = new Map<string, unknown>(Object.entries(config))
+  for (const [at, one] of given.entries()) {
+    const name = textOf(one)
+    if (name === undefined) throw problem(`${path}: include[${at}] must be the path of a file.`)
+    const included = await readText(resolve(dirname(path), name))
+    if (!isObject(included)) throw problem(`${name}, which ${path} includes, must hold an object.`)
+    for (const [section, value] of Object.entries(included)) {
+      const before = whole.get(section)
+      whole.set(section, Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value)
+    }
+  }
+  return Object.fromEntries(whole)
+}

@@ -1,0 +1,142 @@
+import { mkdir, mkdtemp, readFile, readlink, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { assert, suite } from '../support/suite.ts'
+import { fresh, run, started, written } from './imported.ts'
+
+const test = suite('the files that an import reads and writes', { folder: '' })
+
+test.before(async (context) => {
+  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
+})
+test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+
+const CONFIG = 'model_list: [{ model_name: m, litellm_params: { model: gpt-4o, api_key: sk-canary } }]\n'
+
+test('an import writes a new file only: over nothing, through no link, and into no folder that is not there', async ({
+  folder,
+}) => {
+  const config = await written(folder, '.yaml', CONFIG)
+  const file = await written(folder, '.yaml', 'mine')
+  const target = fresh(folder, '.yaml')
+  const [dangling, linked, directory] = [fresh(folder, '.yaml'), fresh(folder, '.yaml'), fresh(folder, '.yaml')]
+  await symlink(target, dangling)
+  await symlink(file, linked)
+  await mkdir(directory)
+  const cases: [out: string, says: RegExp][] = [
+    [file, /exists, and is left as it is: give --out another name\.$/m],
+    [dangling, /exists, and is left as it is/],
+    [linked, /exists, and is left as it is/],
+    [directory, /exists, and is left as it is/],
+    [join(folder, 'none', 'deeper', 'a.yaml'), /cannot be written: there is no folder .*deeper; make it first\.$/m],
+    [join(file, 'a.yaml'), /cannot be written: .* is no folder\.$/m],
+    [join(folder, `${'a'.repeat(300)}.yaml`), /cannot be written: its name is too long\.$/m],
+    [join(folder, 'a.txt'), /--out takes a file that ends in \.yaml or \.yml/],
+    ['/proc/none.yaml', /cannot be written: /],
+  ]
+  for (const [out, says] of cases) {
+    const { code, err, out: said } = await run('litellm', config, '--out', out)
+    assert.is(code, 1, out)
+    assert.match(err, says)
+    assert.is(err.trim().split('\n').length, 1)
+    assert.is(said, '')
+  }
+  assert.is(await readFile(file, 'utf8'), 'mine')
+  assert.is(await readlink(dangling), target)
+  assert.is(await readFile(target).catch(() => 'none'), 'none')
+  assert.is((await run('litellm', config, '--out', fresh(folder, '.YAML'))).code, 0)
+})
+
+/** Each level has the one below it nine times. */
+const bomb = Array.from({ length: 9 }, (_, at) => `l${at}: &l${at} [${Array(9).fill(at ? `*l${at - 1}` : 'x')}]`)
+
+const malformed: [what: string, content: string | Uint8Array, says: RegExp][] = [
+  ['an empty file', '', /is empty\.$/m],
+  ['a file of comments', '# nothing\n', /is empty\.$/m],
+  ['a list', '[]', /This is not /],
+  ['a number', '42', /This is not /],
+  ['a text', 'sk-canary', /This is not /],
+  [
+    'a file that is no YAML',
+    'model_list: [\n  - "sk-canary',
+    /is neither YAML nor JSON: look at line \d+, column \d+\.$/m,
+  ],
+  [
+    'bytes that are no text',
+    Uint8Array.from({ length: 2_000 }, (_, at) => (at * 7) % 256),
+    /is neither YAML nor JSON|is not /,
+  ],
+  ['JSON of 10,000 levels', `${'{"targets":'.repeat(10_000)}1${'}'.repeat(10_000)}`, /nests deeper than/],
+  ['YAML of 10,000 levels', `model_list: ${'['.repeat(10_000)}`, /nests deeper than|is neither YAML nor JSON/],
+  ['anchors that multiply', bomb.join('\n'), /refers to itself too often/],
+  ['an anchor within itself', 'model_list: &a\n  - *a\n', /nests deeper than 100 levels, or within itself/],
+  ['names of prototypes', '{"__proto__": {"model_list": []}, "constructor": {"targets": []}}', /This is not /],
+]
+for (const [what, content, says] of malformed)
+  test(`an import of ${what} says so in one line`, async ({ folder }) => {
+    const path = fresh(folder, '.yaml')
+    await writeFile(path, content)
+    for (const source of ['litellm', 'portkey', '9router']) {
+      const { code, out, err } = await run(source, path)
+      assert.is(code, 1, source)
+      assert.match(err, says)
+      assert.is(err.trim().split('\n').length, 1)
+      assert.not.match(out + err, /canary| {4}at /)
+    }
+  })
+
+test('an import does not read a file that is larger than any configuration', async ({ folder }) => {
+  const path = await written(folder, '.yaml', CONFIG)
+  await truncate(path, 40 * 1024 * 1024)
+  const { code, err } = await run('litellm', path)
+  assert.is(code, 1)
+  assert.match(err, /is larger than 32 MiB/)
+})
+
+test('a configuration of LiteLLM may have anchors that are merged, and the encoding of PowerShell', async ({
+  folder,
+}) => {
+  const text = [
+    'x-lab: &lab { api_base: "http://lab.test/v1", api_key: os.environ/LAB_KEY }',
+    'model_list:',
+    '  - model_name: one',
+    '    litellm_params: { <<: *lab, model: openai/a }',
+    '  - model_name: two',
+    '    litellm_params:',
+    '      <<: *lab',
+    '      model: openai/b',
+  ].join('\r\n')
+  const path = fresh(folder, '.yaml')
+  await writeFile(path, Buffer.from(`\uFEFF${text}`, 'utf16le'))
+  const { chat } = await started(folder, ['litellm', path], { LAB_KEY: 'lab-key-1234567' })
+  for (const [name, model] of [
+    ['one', 'a'],
+    ['two', 'b'],
+  ] as const)
+    assert.equal((await chat(name)).asked, [
+      { url: 'http://lab.test/v1/chat/completions', key: 'lab-key-1234567', model },
+    ])
+})
+
+test('a configuration of LiteLLM has what the files hold that it includes', async ({ folder }) => {
+  const models = await written(folder, '.yaml', CONFIG)
+  const settings = await written(folder, '.yaml', 'router_settings: { num_retries: 4 }\n')
+  const names = [models, settings].map((path) => path.split('/').at(-1))
+  const path = await written(
+    folder,
+    '.yaml',
+    `include: [${names}]\nmodel_list: [{ model_name: n, litellm_params: { model: gpt-4o-mini } }]\n`,
+  )
+  const { api, chat, said } = await started(folder, ['litellm', path], {
+    OPENAI_API_KEY: 'openai-key-1234567',
+    OPENAI_API_KEY_2: 'included-key-1234567',
+  })
+  assert.not.match(said, /canary|^ {2}include/m)
+  assert.is((await api.settings.get()).maxAttempts, 5)
+  assert.is((await chat('m')).asked[0]?.key, 'included-key-1234567')
+  assert.is((await chat('n')).asked[0]?.model, 'gpt-4o-mini')
+  const lost = await written(folder, '.yaml', 'include: none.yaml\nmodel_list: []\n')
+  const { code, err } = await run('litellm', lost)
+  assert.is(code, 1)
+  assert.match(err, /none\.yaml cannot be read: there is no such file/)
+})

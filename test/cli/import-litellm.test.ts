@@ -1,0 +1,374 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { assert, suite } from '../support/suite.ts'
+import { run, started, written } from './imported.ts'
+
+const test = suite('what a configuration of LiteLLM is here', { folder: '' })
+
+test.before(async (context) => {
+  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
+})
+test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+
+const KEYS = {
+  OPENAI_API_KEY: 'openai-key-1234567',
+  ANTHROPIC_API_KEY: 'anthropic-key-1234567',
+  AZURE_API_KEY: 'azure-key-1234567',
+  AZURE_API_BASE: 'https://one.openai.azure.com/',
+  AZURE_API_VERSION: '2024-10-21',
+  LAB_API_KEY: 'lab-key-1234567',
+}
+
+type Model = [name: string, params: object, rest?: object]
+const config = (models: readonly Model[], rest: object = {}) => ({
+  model_list: models.map(([model_name, litellm_params, more]) => ({ model_name, litellm_params, ...more })),
+  ...rest,
+})
+const lab = (model: string, more: object = {}) => ({
+  model: `openai/${model}`,
+  api_base: 'http://lab.test/v1',
+  api_key: 'os.environ/LAB_API_KEY',
+  ...more,
+})
+
+async function imported(folder: string, content: object) {
+  const path = await written(folder, '.yaml', JSON.stringify(content))
+  const found = await started(folder, ['litellm', path], KEYS)
+  const { combos } = await found.api.combos.list()
+  const byName = Object.fromEntries(combos.map((combo) => [combo.name, combo]))
+  return { ...found, combos: byName, aliases: (await found.api.aliases.list()).aliases }
+}
+
+test('deployments at two accounts of one provider are asked for their own models only', async ({ folder }) => {
+  const azure = (name: string) => ({
+    model: `azure/gpt-4o-${name}`,
+    api_base: `https://${name}.openai.azure.com/`,
+    api_key: `sk-${name}`,
+    weight: name === 'eu' ? 1 : 0,
+  })
+  const path = await written(
+    folder,
+    '.yaml',
+    JSON.stringify(
+      config([
+        ['gpt', azure('eu')],
+        ['gpt', azure('us')],
+      ]),
+    ),
+  )
+  const { chat, down } = await started(folder, ['litellm', path], {
+    AZURE_API_KEY: 'eu-key-1234567',
+    AZURE_API_KEY_2: 'us-key-1234567',
+  })
+  down.add('gpt-4o-eu')
+  const { asked } = await chat('gpt')
+  assert.equal(
+    asked.map(({ url, key, model }) => [new URL(url).host, key, model]),
+    [
+      ['eu.openai.azure.com', 'eu-key-1234567', 'gpt-4o-eu'],
+      ['us.openai.azure.com', 'us-key-1234567', 'gpt-4o-us'],
+    ],
+  )
+})
+
+test('servers that are called like a provider here keep a prefix of their own, and the address of a provider is that provider', async ({
+  folder,
+}) => {
+  const at = (api_base: string) => ({ model: 'openai/m', api_base, api_key: 'os.environ/LAB_API_KEY' })
+  const addresses = {
+    a: 'http://ollama:11434/v1',
+    b: 'http://groq/v1/chat/completions',
+    c: 'https://openrouter.ai/api/v1',
+    d: 'https://api.openai.com/v1/',
+    e: 'os.environ/AZURE_API_BASE',
+  }
+  const { warnings, chat, aliases } = await imported(
+    folder,
+    config(Object.entries(addresses).map(([name, address]) => [name, at(address)])),
+  )
+  assert.equal(warnings, [])
+  assert.equal(aliases, {
+    a: 'ollama-server/m',
+    b: 'groq-server/m',
+    c: 'openrouter/m',
+    d: 'openai/m',
+    e: 'azure-server/m',
+  })
+  const urls: string[] = []
+  for (const name of Object.keys(addresses)) urls.push((await chat(name)).asked[0]?.url ?? '')
+  assert.equal(urls, [
+    'http://ollama:11434/v1/chat/completions',
+    'http://groq/v1/chat/completions',
+    'https://openrouter.ai/api/v1/chat/completions',
+    'https://api.openai.com/v1/chat/completions',
+    'https://one.openai.azure.com/chat/completions',
+  ])
+})
+
+test('credentials of a list, addresses and versions of variables, and routes within names are what LiteLLM takes them for', async ({
+  folder,
+}) => {
+  const { said, file, chat } = await imported(folder, {
+    ...config([
+      ['one', { model: 'azure/gpt-4o', litellm_credential_name: 'eu' }],
+      [
+        'two',
+        { model: 'azure/gpt-4o', api_key: 'os.environ/AZURE_API_KEY', api_version: 'os.environ/AZURE_API_VERSION' },
+      ],
+      ['three', { model: 'openai/responses/gpt-5-mini' }],
+      ['four', { model: 'anthropic/claude-x', api_base: 'https://claude.test/v1/messages' }],
+      ['lost', { model: 'azure/gpt-4o', litellm_credential_name: 'none' }],
+    ]),
+    credential_list: [
+      {
+        credential_name: 'eu',
+        credential_values: {
+          api_key: 'os.environ/AZURE_API_KEY',
+          api_base: 'https://two.openai.azure.com',
+          api_version: '2025-01-01-preview',
+        },
+        credential_info: { description: 'canary' },
+      },
+    ],
+  })
+  assert.not.match(said + file, /canary/)
+  assert.match(said, /model_list\[0\]\.litellm_params\.litellm_credential_name -> the account of credential_list "eu"/)
+  assert.match(said, /model_list\[4\]\.litellm_params\.litellm_credential_name -> "none" is not in credential_list/)
+  const asked = async (name: string) => (await chat(name)).asked[0]
+  assert.match((await asked('one'))?.url ?? '', /^https:\/\/two\.openai\.azure\.com\/.*2025-01-01-preview/)
+  assert.match((await asked('two'))?.url ?? '', /^https:\/\/one\.openai\.azure\.com\/openai\/deployments\/.*2024-10-21/)
+  assert.is((await asked('three'))?.model, 'gpt-5-mini')
+  assert.is((await asked('four'))?.url, 'https://claude.test/v1/messages')
+})
+
+test('an order of deployments becomes a fallback from those of one order to those of the next', async ({ folder }) => {
+  const { combos, chat, down } = await imported(
+    folder,
+    config([
+      ['m', lab('last')],
+      ['m', lab('second-a', { order: 2, rpm: 3 })],
+      ['m', lab('first', { order: 1 })],
+      ['m', lab('second-b', { order: 2, rpm: 1 })],
+    ]),
+  )
+  assert.equal(combos.m?.strategy, 'fallback')
+  assert.equal(combos.m?.models, ['lab.test/first', 'm-order-2', 'lab.test/last'])
+  assert.equal(combos['m-order-2']?.models, [
+    { model: 'lab.test/second-a', weight: 3 },
+    { model: 'lab.test/second-b', weight: 1 },
+  ])
+  down.add('first')
+  const { status, asked } = await chat('m')
+  assert.is(status, 200)
+  assert.match(String(asked[1]?.model), /^second-/)
+})
+
+test('fallbacks go on to the fallbacks of those that they lead to, to aliases, and to names that a star stands for', async ({
+  folder,
+}) => {
+  const { said, combos, aliases } = await imported(
+    folder,
+    config(
+      [
+        ['a', lab('a')],
+        ['b', lab('b')],
+        ['c', lab('c')],
+        ['claude/*', { model: 'anthropic/*' }],
+        ['vectors', lab('v'), { model_info: { mode: 'embedding' } }],
+      ],
+      {
+        router_settings: {
+          fallbacks: [{ a: ['b'] }, { b: ['c', 'a', 'none'] }, { other: ['a'] }, { lost: ['a'] }],
+          content_policy_fallbacks: [{ c: ['claude/claude-opus'] }],
+          default_fallbacks: ['c'],
+          model_group_alias: { other: { model: 'c', hidden: true }, again: 'a', nowhere: 'none' },
+        },
+      },
+    ),
+  )
+  const models = (name: string) => combos[name]?.models
+  assert.equal(models('a'), ['lab.test/a', 'lab.test/b', 'lab.test/c', 'anthropic/claude-opus'])
+  assert.equal(models('b'), ['lab.test/b', 'lab.test/c', 'anthropic/claude-opus', 'lab.test/a'])
+  assert.equal(models('other'), ['lab.test/c', 'lab.test/a', 'lab.test/b', 'anthropic/claude-opus'])
+  assert.equal([models('c'), combos.c?.on], [['lab.test/c', 'anthropic/claude-opus'], ['content']])
+  assert.is(combos.vectors, undefined)
+  assert.equal(aliases, { vectors: 'lab.test/v', again: 'a' })
+  for (const line of [
+    'fallbacks: b to none -> No deployment has this model_name',
+    'fallbacks: lost -> No deployment',
+    'model_group_alias.nowhere -> No deployment',
+    'model_group_alias.other.hidden -> Aliases are listed as models are',
+    'content_policy_fallbacks of c -> "on": ["content"] of combo c',
+  ])
+    assert.ok(said.includes(line), line)
+})
+
+test('a budget counts what has a price, and lets models without one answer as LiteLLM does', async ({ folder }) => {
+  const { api, chat, said } = await imported(
+    folder,
+    config([['m', lab('m')]], {
+      litellm_settings: { max_budget: 10, budget_duration: '7d' },
+      router_settings: { num_retries: 'os.environ/RETRIES' },
+    }),
+  )
+  const { limits, unpriced } = await api.settings.get()
+  assert.equal([limits, unpriced], [{ usd: { week: 10 } }, 'allow'])
+  assert.is((await chat('m')).status, 200)
+  assert.match(said, /router_settings\.num_retries -> must be a number, not a variable/)
+})
+
+test('time-outs of deployments are those of their combo, and never shorter for whole answers than LiteLLM has them', async ({
+  folder,
+}) => {
+  const { api, combos, said } = await imported(
+    folder,
+    config(
+      [
+        ['m', lab('a', { timeout: 300, stream_timeout: 10 })],
+        ['m', lab('b', { timeout: '60' })],
+        ['n', lab('c', { timeout: 30 })],
+        ['o', lab('d', { timeout: 30 })],
+        ['o', lab('e')],
+      ],
+      { router_settings: { timeout: 600, stream_timeout: 20 } },
+    ),
+  )
+  const ms = (headers: number, total: number) => ({ headersMs: headers * 1_000, totalMs: total * 1_000 })
+  assert.equal(combos.m?.timeouts, ms(300, 300))
+  assert.equal(combos.n?.timeouts, ms(30, 30))
+  assert.is(combos.o?.timeouts, undefined)
+  const { headersMs, totalMs } = (await api.settings.get()).timeouts
+  assert.equal({ headersMs, totalMs }, ms(600, 600))
+  assert.match(said, /^ {2}stream_timeout -> Whole answers and streams/m)
+  assert.match(said, /model_list\[3\]: timeout, stream_timeout -> Time-outs belong to combos/)
+})
+
+const NAMES = [
+  'GPT 4o (fast)',
+  'gpt-4o-fast',
+  'GPT-4o-fast-',
+  '__proto__',
+  'constructor',
+  'team/größe:模型',
+  `$${'{HOME}'}`,
+  '-',
+  'm-deployments',
+]
+
+test('every name that LiteLLM takes for a model is asked for as it was', async ({ folder }) => {
+  const models = NAMES.flatMap((name, at): Model[] => [
+    [name, lab(`a${at}`)],
+    [name, lab(`b${at}`)],
+  ])
+  const { said, warnings, chat } = await imported(
+    folder,
+    config([...models, ['m', lab('c')], ['m', lab('d')], ['..', lab('e')], ['n'.repeat(300), lab('f')]], {
+      router_settings: { fallbacks: [{ m: ['constructor'] }], routing_strategy: 'constructor' },
+    }),
+  )
+  assert.equal(warnings, [])
+  for (const [at, name] of NAMES.entries()) {
+    const { status, asked } = await chat(name)
+    assert.equal(
+      [status, /^[ab]/.test(String(asked[0]?.model)), String(asked[0]?.model).slice(1)],
+      [200, true, `${at}`],
+      name,
+    )
+  }
+  assert.is((await chat('m')).status, 200)
+  assert.match(said, /A name here has at most 200 characters/)
+})
+
+test('a model of another kind is asked where models of its kind are', async ({ folder }) => {
+  const { ask, api, said } = await imported(
+    folder,
+    config([
+      [
+        'vectors',
+        lab('bge', { max_tokens: 5 }),
+        { model_info: { mode: 'embedding', access_groups: ['a'], max_input_tokens: 9 } },
+      ],
+      ['order', lab('ranker'), { model_info: { mode: 'rerank' } }],
+    ]),
+  )
+  const { asked } = await ask('/v1/embeddings', { model: 'vectors', input: 'hello' })
+  assert.equal(
+    asked.map(({ url, model }) => [url, model]),
+    [['http://lab.test/v1/embeddings', 'bge']],
+  )
+  assert.equal(
+    (await api.customModels.list()).models.map(({ id, type }) => [id, type]),
+    [
+      ['bge', 'embedding'],
+      ['ranker', 'rerank'],
+    ],
+  )
+  assert.match(said, /model_list\[0\]\.model_info\.access_groups -> Give keys and groups "models"/)
+  assert.match(said, /model_list\[0\]\.model_info: max_input_tokens -> /)
+})
+
+test('providers that are called like members of objects are none', async ({ folder }) => {
+  const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty']
+  const path = await written(
+    folder,
+    '.json',
+    JSON.stringify(config(names.map((name): Model => [name, { model: `${name}/m` }]))),
+  )
+  const { code, out, err } = await run('litellm', path)
+  assert.is(code, 0, err)
+  for (const name of names) assert.ok(out.includes(`Signalbox has no provider "${name}"`), out)
+})
+
+test('nothing that may be a secret is printed or written, wherever a configuration of LiteLLM has it', async ({
+  folder,
+}) => {
+  const canary = (name: string) => `sk-canary-${name}-0123456789abcdef`
+  const content = config(
+    [
+      [
+        'a',
+        lab('a', { api_key: canary('key'), extra_headers: { authorization: canary('header') }, tags: [canary('tag')] }),
+      ],
+      ['b', { model: 'openai/b', api_base: `https://user:${canary('password')}@lab.test/v1`, api_key: 'x' }],
+      ['c', { model: 'openai/c', api_base: `https://lab.test/${canary('path')}/v1`, api_key: 'x' }],
+      ['d', { model: 'openai/d', api_base: `https://lab.test/v1?key=${canary('query')}`, api_key: 'x' }],
+      [
+        'e',
+        {
+          model: 'azure/e',
+          api_base: 'https://e.openai.azure.com',
+          azure_ad_token: canary('entra'),
+          client_secret: canary('client'),
+        },
+      ],
+      ['f', { model: 'bedrock/f', api_key: canary('bedrock'), aws_secret_access_key: canary('aws') }],
+      ['g', { model: 'vertex_ai/g', vertex_credentials: { type: 'service_account', private_key: canary('vertex') } }],
+      ['*', { model: 'openai/*', api_key: canary('star') }],
+    ],
+    {
+      general_settings: {
+        master_key: canary('master'),
+        database_url: `postgres://u:${canary('database')}@db/x`,
+        ui_password: canary('ui'),
+      },
+      litellm_settings: {
+        cache_params: { password: canary('redis') },
+        callbacks: [canary('callback')],
+        model_alias_map: { a: canary('map') },
+      },
+      router_settings: { redis_password: canary('router'), redis_url: `redis://:${canary('url')}@r` },
+      environment_variables: { KEY: canary('environment') },
+      guardrails: [{ litellm_params: { api_key: canary('guardrail') } }],
+      credential_list: [{ credential_name: 'x', credential_values: { api_key: canary('credential') } }],
+      [canary('section')]: { x: 1 },
+    },
+  )
+  const path = await written(folder, '.yaml', JSON.stringify(content))
+  const out = join(folder, 'secrets.yaml')
+  for (const args of [[], ['--json'], ['--out', out]]) {
+    const { code, out: said, err } = await run('litellm', path, ...args)
+    assert.is(code, 0, err)
+    assert.not.match(said + err, /canary/)
+  }
+})

@@ -1,0 +1,146 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { assert, suite } from '../support/suite.ts'
+import { writeSqlite } from './import-samples.ts'
+import { fresh, run, started, written } from './imported.ts'
+
+const test = suite('what the data of 9router are here', { folder: '' })
+
+test.before(async (context) => {
+  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
+})
+test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+
+const account = (provider: string, more: object = {}) => ({
+  provider,
+  authType: 'apikey',
+  name: provider,
+  apiKey: `sk-canary-${provider}`,
+  ...more,
+})
+const node = (id: string, prefix: string, baseUrl: string, type = 'openai-compatible') => ({
+  id,
+  type,
+  name: id,
+  prefix,
+  baseUrl,
+})
+
+async function imported(folder: string, data: object, names: readonly string[]) {
+  const path = await written(folder, '.json', JSON.stringify(data))
+  const env = Object.fromEntries(
+    names.flatMap((name) =>
+      ['', '_2', '_3'].map((end) => [`${name}_API_KEY${end}`, `${name.toLowerCase()}-key-1234567`]),
+    ),
+  )
+  const found = await started(folder, ['9router', path], env)
+  assert.not.match(found.said + found.file, /canary/)
+  const { combos } = await found.api.combos.list()
+  return { ...found, combos: Object.fromEntries(combos.map((combo) => [combo.name, combo])) }
+}
+
+test('a key is asked for where 9router asks for it: at the address of a plan or a country', async ({ folder }) => {
+  const { chat, said } = await imported(
+    folder,
+    {
+      providerConnections: ['glm', 'ollama', 'alicode', 'kimi', 'hyperbolic', 'openai'].map((provider) =>
+        account(provider),
+      ),
+      combos: [],
+    },
+    ['ZAI', 'OLLAMA', 'ALICODE', 'MOONSHOT', 'HYPERBOLIC', 'OPENAI'],
+  )
+  const urls: string[] = []
+  for (const prefix of ['zai', 'ollama-server', 'alicode', 'moonshot', 'hyperbolic', 'openai'])
+    urls.push((await chat(`${prefix}/m`)).asked[0]?.url ?? '')
+  assert.equal(urls, [
+    'https://api.z.ai/api/anthropic/v1/messages',
+    'https://ollama.com/v1/chat/completions',
+    'https://coding.dashscope.aliyuncs.com/v1/chat/completions',
+    'https://api.moonshot.cn/v1/chat/completions',
+    'https://api.hyperbolic.xyz/v1/chat/completions',
+    'https://api.openai.com/v1/chat/completions',
+  ])
+  assert.match(said, /glm \(glm\) -> connection zai, asked at https:\/\/api\.z\.ai\/api\/anthropic\/v1 as there/)
+})
+
+test('servers of the user keep apart where their prefixes are those of others', async ({ folder }) => {
+  const { chat, combos, warnings } = await imported(
+    folder,
+    {
+      providerConnections: [
+        account('n1', { apiKey: 'sk-canary-1' }),
+        account('n1', { apiKey: 'sk-canary-2', priority: 2 }),
+        account('n2'),
+        account('n3'),
+        account('ollama-local', { providerSpecificData: { baseUrl: 'http://box:11434' } }),
+      ],
+      providerNodes: [
+        node('n1', 'lab', 'http://one.test/v1'),
+        node('n2', 'lab', 'http://two.test/v1'),
+        node('n3', 'groq', 'http://three.test/v1', 'anthropic-compatible'),
+      ],
+      combos: [{ name: 'all', models: ['lab/a', 'groq/b', 'ollama-local/c'] }],
+    },
+    ['LAB', 'GROQ', 'OLLAMA'],
+  )
+  assert.equal(warnings, [])
+  assert.equal(combos.all?.models, ['lab/a', 'groq-server/b', 'ollama/c'])
+  const url = async (name: string) => (await chat(name)).asked[0]?.url
+  assert.is(await url('lab/a'), 'http://one.test/v1/chat/completions')
+  assert.is(await url('lab-3/a'), 'http://two.test/v1/chat/completions')
+  assert.is(await url('groq-server/b'), 'http://three.test/v1/messages')
+  assert.is(await url('ollama/c'), 'http://box:11434/v1/chat/completions')
+})
+
+test('aliases of objects and of other names, names without a provider, and combos of any name lead where they led', async ({
+  folder,
+}) => {
+  const { said, combos, chat, api } = await imported(
+    folder,
+    {
+      providerConnections: [account('openai'), account('anthropic')],
+      combos: [
+        { name: 'my best', models: ['gpt-4o', { provider: 'anthropic', model: 'claude-x' }, 'later', 'lost'] },
+        { name: 'later', models: ['my best', 'quick'] },
+        { name: 'constructor', models: ['openai/a'] },
+        { name: 'vectors', kind: 'embedding', models: ['openai/v1', 'openai/v2', 'openai/v1'] },
+      ],
+      modelAliases: { quick: { provider: 'openai', model: 'gpt-4o-mini' }, lost: 'gone/x', constructor: 'openai/b' },
+      pricing: { openai: { 'gpt-4o': { input: 1, output: -2 } } },
+      settings: { rtkEnabled: true, tunnelUrl: '', providerStrategies: {}, oidcClientSecret: 'sk-canary' },
+      apiKeys: [{ name: 'a', key: 'sk-canary' }],
+    },
+    ['OPENAI', 'ANTHROPIC'],
+  )
+  assert.equal(combos['my-best']?.models, ['openai/gpt-4o', 'anthropic/claude-x', 'later'])
+  assert.equal(combos.vectors?.models, ['openai/v1', 'openai/v1'])
+  assert.is((await chat('my best')).asked[0]?.model, 'gpt-4o')
+  assert.is((await chat('quick')).asked[0]?.model, 'gpt-4o-mini')
+  assert.is((await chat('constructor')).asked[0]?.model, 'a')
+  const { connections } = await api.connections.list()
+  assert.equal(connections[0]?.prices, { 'gpt-4o': { input: 1 } })
+  for (const line of [
+    'combo my-best: lost -> leads to no connection',
+    'modelAliases.constructor -> A combo has the name',
+    'settings.requireApiKey -> It is not set there',
+    'settings.rtkEnabled -> ',
+    'settings.oidcClientSecret -> ',
+  ])
+    assert.ok(said.includes(line), line)
+  assert.not.match(said, /tunnelUrl|providerStrategies/)
+})
+
+test('a database whose rows are encrypted is not read in part: its export has them in clear', async ({ folder }) => {
+  const path = fresh(folder, '')
+  await mkdir(join(path, 'db'), { recursive: true })
+  writeSqlite(join(path, 'db/data.sqlite'))
+  const database = new DatabaseSync(join(path, 'db/data.sqlite'))
+  database.exec(`UPDATE providerConnections SET data = 'enc1:00:11:22' WHERE id = 'a'`)
+  database.close()
+  const { code, out, err } = await run('9router', path)
+  assert.equal([code, out], [1, ''])
+  assert.match(err, /cannot be read as data of 9router\. Export them instead/)
+})
