@@ -144,10 +144,12 @@ export interface Traits {
   reportsSearches: boolean
   /** May the schema of an answer be of a list or a plain value, rather than of an object? */
   plainOutput: boolean
+  /** Is an answer held to its schema only where the request asks for the strict mode of OpenAI? */
+  strictOutput: boolean
   /** Is `strict` accepted on tools? */
   strictTools: boolean
   /** The accepted kinds of tool choice; any other is narrowed or refused. */
-  toolChoices: readonly ('none' | 'required' | 'tool' | 'allowed')[]
+  toolChoices: readonly ('none' | 'required' | 'tool' | 'allowed' | 'search')[]
   /** Is a history with tool calls refused unless tools are declared? */
   declaresTools: boolean
   webSearch: boolean

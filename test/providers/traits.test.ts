@@ -101,18 +101,22 @@ const table: Record<string, Expected> = {
     reasoning: { efforts: ['none', ...UP_TO_MAX], off: 'between_tools' },
   },
   'anthropic/claude-haiku-5-5': {
-    toolChoices: ['none', 'required', 'tool'],
+    toolChoices: ['none', 'required', 'tool', 'search'],
     lateSystem: 'before-answer',
     reasoning: { efforts: ['none', ...UP_TO_MAX], off: 'disabled' },
   },
   'anthropic/claude-opus-5': {
     lacks: SAMPLING,
-    toolChoices: ['none', 'required', 'tool'],
+    toolChoices: ['none', 'required', 'tool', 'search'],
     reasoning: { by: 'adaptive', efforts: ['none', ...UP_TO_MAX], refusesForcedTool: false, bindsReasoning: false },
   },
-  'anthropic/claude-sonnet-5': { lateSystem: false, toolChoices: ['none', 'required', 'tool'] },
+  'anthropic/claude-sonnet-5': { lateSystem: false, toolChoices: ['none', 'required', 'tool', 'search'] },
   'anthropic/claude-opus-4-8': { lacks: SAMPLING, lateSystem: 'before-answer' },
-  'anthropic/claude-opus-4-7': { lacks: SAMPLING, lateSystem: false, toolChoices: ['none', 'required', 'tool'] },
+  'anthropic/claude-opus-4-7': {
+    lacks: SAMPLING,
+    lateSystem: false,
+    toolChoices: ['none', 'required', 'tool', 'search'],
+  },
   'anthropic/claude-sonnet-4-6': {
     takes: SAMPLING,
     prefill: false,

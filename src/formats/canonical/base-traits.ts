@@ -44,6 +44,7 @@ export const baseTraits: Traits = {
   searchBesideTools: true,
   reportsSearches: false,
   plainOutput: false,
+  strictOutput: false,
   strictTools: true,
   toolChoices: ['none', 'required', 'tool', 'allowed'],
   declaresTools: false,

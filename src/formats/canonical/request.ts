@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Effort, OptionName } from '../../traits.ts'
-import type { CacheMark } from './parts.ts'
+import type { CacheMark, OwnForm } from './parts.ts'
 import type { Tool, ToolChoice } from './tools.ts'
 import type { Turn } from './turns.ts'
 
@@ -16,6 +16,8 @@ export interface CanonicalRequest {
   /** Absent: free text. */
   output?: OutputFormat
   options: RequestOptions
+  /** Members of the body that only the vendor of the target has, each beside those that are written. */
+  own?: OwnForm
   /** Is the conversation to be compacted? */
   compact?: CompactionMode
   /** Data of the client's format for writing the answer; no other code reads it. */
@@ -30,7 +32,15 @@ export type CompactionMode = 'now' | { above?: number }
 
 export type OutputFormat =
   | { type: 'json' }
-  | { type: 'json-schema'; schema: JsonObject; name?: string; description?: string; strict?: boolean }
+  | {
+      type: 'json-schema'
+      schema: JsonObject
+      name?: string
+      description?: string
+      strict?: boolean
+      /** Is the answer to be held to the schema where the target can enforce it as it is? */
+      prefersStrict?: true
+    }
 
 /** The options of a request; `OptionName` lists them. */
 export interface RequestOptions extends Partial<Record<OptionName, unknown>> {

@@ -142,3 +142,34 @@ function anyOf(schemas: readonly unknown[]): unknown {
   const { const: _, enum: __, ...rest } = first
   return { ...rest, enum: [...new Set(values.flat())] }
 }
+
+/**
+ * Can OpenAI's strict mode enforce this schema as it is? There each object is closed and requires all its members, and only some keywords are
+ * known; a request with any other schema is refused.
+ */
+export function isEnforceable(schema: unknown): boolean {
+  if (!isObject(schema) || !Object.keys(schema).every((keyword) => ENFORCED.has(keyword))) return false
+  const { properties, required, items, anyOf, additionalProperties, format } = schema
+  const isOfObject = isObject(properties) || schema.type === 'object'
+  const names = isObject(properties) ? Object.keys(properties) : []
+  const isClosed =
+    additionalProperties === false && names.every((name) => Array.isArray(required) && required.includes(name))
+  const inner = [properties, schema.$defs, schema.definitions].flatMap((named) =>
+    isObject(named) ? Object.values(named) : [],
+  )
+  return (
+    (!isOfObject || isClosed) &&
+    (format === undefined || FORMATS.has(String(format))) &&
+    [...inner, ...(Array.isArray(anyOf) ? anyOf : []), ...(items === undefined ? [] : [items])].every(isEnforceable)
+  )
+}
+
+const ENFORCED: ReadonlySet<string> = new Set([
+  ...['$schema', '$defs', 'definitions', '$ref', 'title', 'description', 'type', 'enum', 'const', 'anyOf'],
+  ...['properties', 'required', 'additionalProperties', 'items', 'minItems', 'maxItems', 'pattern', 'format'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+])
+
+const FORMATS: ReadonlySet<string> = new Set([
+  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'],
+])

@@ -19,6 +19,7 @@ export const chatTranslator: Translator = {
     lacks: ['topK'],
     inputs: ['image', 'image-url', 'file', 'audio'],
     freeFormTools: true,
+    strictOutput: true,
     webSearch: true,
     jsonNeedsWord: true,
     cacheMarks: 'prompt_cache_breakpoint',

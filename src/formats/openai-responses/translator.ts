@@ -26,6 +26,7 @@ export const responsesTranslator: Translator = {
     freeFormTools: true,
     ownTools: true,
     webSearch: true,
+    strictOutput: true,
     jsonNeedsWord: true,
     cacheMarks: 'prompt_cache_breakpoint',
   },

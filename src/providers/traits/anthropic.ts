@@ -24,7 +24,7 @@ export const anthropic: readonly TargetDifference[] = [
   {
     formats,
     models: /^claude-(?:haiku|(?:opus|sonnet)-(?:4|5(?![-.]\d(?!\d))))/,
-    toolChoices: ['none', 'required', 'tool'],
+    toolChoices: ['none', 'required', 'tool', 'search'],
     reasoning: { efforts: ['none', ...UP_TO_MAX] },
   },
   // Up to Opus 4.7 instructions must come first. Sonnet 5 accepts later ones, but does not follow them.
@@ -42,7 +42,7 @@ export const anthropic: readonly TargetDifference[] = [
     takes: SAMPLING,
     prefill: true,
     lateSystem: false,
-    toolChoices: ['none', 'required', 'tool'],
+    toolChoices: ['none', 'required', 'tool', 'search'],
     reasoning: { by: 'budget', refusesForcedTool: true, efforts: ['none', ...UP_TO_MAX] },
   },
   { formats, models: /^claude-(?:[12]|instant|3(?![-.]7))/, maxOutputTokens: 4_096, reasoning: { by: 'none' } },

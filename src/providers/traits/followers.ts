@@ -37,6 +37,7 @@ export const followers: readonly TargetDifference[] = [
     textAfterCalls: false, // DeepSeek refuses it
     freeFormTools: false,
     ownTools: false,
+    strictOutput: false,
     webSearch: false,
     toolChoices: ['none', 'required', 'tool'],
     cacheMarks: 'none',

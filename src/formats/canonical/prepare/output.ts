@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../../lib/json.ts'
+import type { Traits } from '../../../traits.ts'
 import type { TargetContext } from '../../translator.ts'
 import type { CanonicalRequest, OutputFormat } from '../request.ts'
 import { WRAPPER } from '../restore.ts'
+import { isEnforceable } from '../schema.ts'
 import type { FunctionTool, ToolChoice } from '../tools.ts'
 import type { SystemTurn, Turn } from '../turns.ts'
 
@@ -24,7 +26,8 @@ export function prepareOutput(
   const same: Shaped = { output, turns, tool: undefined, isWrapped: object !== undefined }
   if (!output) return same
   if (traits.outputFormats.includes(output.type)) {
-    if (output.type !== 'json' || !traits.jsonNeedsWord || mentionsJson(turns)) return same
+    if (output.type === 'json-schema') return { ...same, output: settleStrict(output, traits) }
+    if (!traits.jsonNeedsWord || mentionsJson(turns)) return same
     warnings.noteChanged('turns', 'added')
     return { ...same, turns: withInstruction(turns) }
   }
@@ -35,6 +38,12 @@ export function prepareOutput(
   const tool: FunctionTool = { type: 'function', name, description, schema }
   warnings.place(tool, 'output', { schema: '/output' })
   return { ...same, output: undefined, tool }
+}
+
+/** Asks for the strict mode where it is wanted, and the target would take the schema in it. */
+function settleStrict(output: OutputFormat & { type: 'json-schema' }, { strictOutput }: Traits): OutputFormat {
+  const { prefersStrict, ...rest } = output
+  return prefersStrict && strictOutput && isEnforceable(output.schema) ? { ...rest, strict: true } : rest
 }
 
 /** Must the model call a tool? Then there is no answer whose format could be asked for. */

@@ -113,6 +113,7 @@ export function prepareToolChoice(
     case 'tool': {
       const name = rename(choice.name)
       if (!includesTool(tools, name) && tools.some(({ type }) => type === 'web-search')) {
+        if (knows('search')) return { toolChoice: { type: 'tool', name: SEARCH }, tools: all }
         warnings.noteChanged(chosenBy, 'replaced') // the choice was a web search, which has no name in the canonical form
         return { toolChoice: { type: 'auto' }, tools: all }
       }
@@ -128,6 +129,9 @@ export function prepareToolChoice(
       return assertNever(choice)
   }
 }
+
+/** What Anthropic calls its web search, the only one that can be chosen. */
+const SEARCH = 'web_search'
 
 /** The shortest declarations of tools that only the history mentions, for targets that require some. */
 export const declared = (names: Iterable<string>): FunctionTool[] =>

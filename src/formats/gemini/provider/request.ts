@@ -1,3 +1,4 @@
+import { withOwn } from '../../canonical/own-members.ts'
 import type { CanonicalRequest, OutputFormat, RequestOptions } from '../../canonical/request.ts'
 import { defined } from '../../canonical/values.ts'
 import type { TargetContext, WrittenRequest } from '../../translator.ts'
@@ -17,7 +18,7 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
 
 function writeBody(request: CanonicalRequest, target: TargetContext): WireRequest {
   const { turns, tools, toolChoice, options } = request
-  return defined<WireRequest>({
+  const body = defined<WireRequest>({
     contents: writeContents(turns, target),
     systemInstruction: writeSystem(turns),
     tools: writeTools(tools, target),
@@ -27,6 +28,7 @@ function writeBody(request: CanonicalRequest, target: TargetContext): WireReques
     serviceTier: writeTier(options.serviceTier, target),
     store: options.store,
   })
+  return withOwn(body, request, 'gemini')
 }
 
 /** Writes a request to count tokens: bare contents, or else a whole request, which must also name its model. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Effort } from '../../../traits.ts'
+import { withOwn } from '../../canonical/own-members.ts'
 import type { CanonicalRequest, OutputFormat, ReasoningOptions, RequestOptions } from '../../canonical/request.ts'
 import type { SystemTurn, Turn } from '../../canonical/turns.ts'
 import { defined, withoutUndefined } from '../../canonical/values.ts'
@@ -25,7 +26,7 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
     store: false,
     stream: stream || undefined,
   }
-  return { path: '/responses', headers: {}, body: withoutUndefined(body) }
+  return { path: '/responses', headers: {}, body: withOwn(withoutUndefined(body), request, 'openai-responses') }
 }
 
 /** Writes `include`. Models that do not reason refuse requests for encrypted reasoning. */
