@@ -11,12 +11,17 @@ export type WireWarning = {
 /** State and facts under the gateway's own name; the AI SDK sends those of a part back with the part, as `providerOptions`. */
 export type WireMetadata = { providerMetadata?: { signalbox: JsonObject } }
 
-export interface WireSource {
-  type: 'source'
-  sourceType: 'url'
-  id: string
-  url: string
-  title?: string
+/** A page, or a document of the request. */
+export type WireSource = WireMetadata & { type: 'source'; id: string } & (
+    | { sourceType: 'url'; url: string; title?: string }
+    | ({ sourceType: 'document' } & WireDocument)
+  )
+
+/** A document of the request, as an answer cites it. */
+export interface WireDocument {
+  mediaType: string
+  title: string
+  filename?: string
 }
 
 export interface WireCitation {
@@ -39,6 +44,8 @@ export type WireToolCall = WireMetadata & {
   /** JSON. */
   input: string
   providerExecuted?: true
+  /** The client has not offered the tool. */
+  dynamic?: true
 }
 
 interface WireToolResult {
@@ -47,6 +54,7 @@ interface WireToolResult {
   toolName: string
   result: unknown
   isError?: true
+  dynamic?: true
 }
 
 /** Parts that are the same in a whole answer and in a stream. */
@@ -87,7 +95,7 @@ export type WirePart =
   | ({ type: 'response-metadata' } & WireResponse)
   | ({ type: 'text-start' | 'reasoning-start' | 'reasoning-end'; id: string } & WireMetadata)
   | ({ type: 'text-end'; id: string; citations?: WireCitation[] } & WireMetadata)
-  | { type: 'tool-input-start'; id: string; toolName: string }
+  | { type: 'tool-input-start'; id: string; toolName: string; inputEncoding?: 'text' }
   | { type: 'tool-input-end'; id: string }
   | WireWholePart
   | ({ type: 'finish'; usage: WireUsage; finishReason: WireFinish } & WireMetadata)

@@ -16,14 +16,14 @@ import type {
   WireWholePart,
 } from '../wire.ts'
 import { wireFacts, wireWarnings } from './facts.ts'
-import { wireState } from './metadata.ts'
+import { textMetadata, wireState } from './metadata.ts'
 import { type AiSdkClient, clientOf } from './request.ts'
 
 /** Writes a whole answer for a client. */
 export function writeAnswer({ choices, usage, id }: Answer, context: WriteContext): WireAnswer {
   const { content, finish } = choices[0] ?? { content: [], finish: { reason: 'stop' as const } }
   const client = clientOf(context.request)
-  const sources = createSources(context)
+  const sources = createSources(client, context)
   return {
     content: content.flatMap((part): WireContent[] => writePart(part, { client, sources, context })),
     finishReason: wireFinish(finish, isRefused(content)),
@@ -48,12 +48,16 @@ function writePart(part: AssistantPart, { client, sources, context }: PartContex
       const cited = sources.take(part.citations ?? [])
       if (part.text === '' && !part.state) return cited.sources
       const citations = client.version.citesInTexts && cited.citations.length > 0 ? { citations: cited.citations } : {}
-      return [{ type: 'text', text: part.text, ...citations, ...wireState(part.state) }, ...cited.sources]
+      return [{ type: 'text', text: part.text, ...citations, ...textMetadata(part) }, ...cited.sources]
     }
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }]
     case 'reasoning':
       return [{ type: 'reasoning', text: part.text, ...wireState(part.state) }]
+    case 'audio': {
+      const text = part.transcript ? [{ type: 'text' as const, text: part.transcript }] : []
+      return [...text, ...writeWhole(part, { client, sources, context })]
+    }
     default:
       return writeWhole(part, { client, sources, context })
   }
@@ -76,7 +80,7 @@ export function writeWhole(
         },
       ]
     case 'server-tool':
-      return writeSearch(part, client.search, sources)
+      return writeSearch(part, client, sources)
     case 'image':
     case 'audio':
       return writeFile(part, client, context.responseWarnings)
@@ -87,9 +91,17 @@ export function writeWhole(
   }
 }
 
-/** A web search by the provider: its call, its results, and each page as a source. */
-function writeSearch({ id, query, error, results }: ServerToolPart, name: string, sources: Sources): WireWholePart[] {
-  const call = { toolCallId: id, toolName: name }
+/** A web search by the provider: its call, its results, and each page as a source. One that the client has not offered is unknown to it. */
+function writeSearch(
+  { id, query, error, results }: ServerToolPart,
+  { search }: AiSdkClient,
+  sources: Sources,
+): WireWholePart[] {
+  const call = {
+    toolCallId: id,
+    toolName: search ?? 'web_search',
+    ...(search === undefined && { dynamic: true as const }),
+  }
   return [
     { type: 'tool-call', ...call, input: JSON.stringify({ query }), providerExecuted: true },
     error === undefined
@@ -119,7 +131,7 @@ function writeFile(
   return []
 }
 
-/** The pages of an answer, each of which is one source, however often it is found and cited. */
+/** The pages of an answer, each of which is one source, however often it is found and cited; each citation of a document is one of its own. */
 export interface Sources {
   take(found: readonly (Citation | ServerToolPart['results'][number])[]): {
     /** Those that are new. */
@@ -128,22 +140,42 @@ export interface Sources {
   }
 }
 
-/** Documents of the request have no name by which a client could show them. */
-export function createSources({ responseWarnings }: Pick<WriteContext, 'responseWarnings'>): Sources {
-  const known = new Map<string, WireSource>()
+type CitedSource = Citation | ServerToolPart['results'][number]
+
+export function createSources(
+  { documents }: AiSdkClient,
+  { responseWarnings }: Pick<WriteContext, 'responseWarnings'>,
+): Sources {
+  const pages = new Map<string, WireSource>()
+  let taken = 0
+
+  function newSource(cited: CitedSource): WireSource | undefined {
+    const { url, title } = cited
+    const head = { type: 'source' as const, id: `source-${taken}` }
+    if (url) return { ...head, sourceType: 'url', url, ...(title && { title }) }
+    const { document: index, fileId } = 'document' in cited || 'fileId' in cited ? cited : {}
+    const file =
+      fileId === undefined ? undefined : { mediaType: 'text/plain', title: fileId, ...(title && { filename: title }) }
+    const document = (index === undefined ? undefined : documents[index]) ?? file
+    return document && { ...head, sourceType: 'document', ...document, ...(title && { title }), ...placeOf(cited) }
+  }
+
   return {
     take(found) {
       const sources: WireSource[] = []
       const citations: WireCitation[] = []
       for (const cited of found) {
-        const { url, title } = cited
-        if (!url) {
+        const known = cited.url ? pages.get(cited.url) : undefined
+        const source = known ?? newSource(cited)
+        if (!source) {
           responseWarnings.noteDropped('citations')
           continue
         }
-        const source = known.get(url) ?? newSource(url, title, known.size)
-        if (!known.has(url)) sources.push(source)
-        known.set(url, source)
+        if (!known) {
+          sources.push(source)
+          taken++
+        }
+        if (cited.url) pages.set(cited.url, source)
         citations.push({ source, ...spanOf(cited) })
       }
       return { sources, citations }
@@ -151,15 +183,15 @@ export function createSources({ responseWarnings }: Pick<WriteContext, 'response
   }
 }
 
-const newSource = (url: string, title: string | undefined, index: number): WireSource => ({
-  type: 'source',
-  sourceType: 'url',
-  id: `source-${index}`,
-  url,
-  ...(title && { title }),
-})
+/** What of a document is cited. */
+function placeOf(cited: CitedSource): WireMetadata {
+  const { quote, place } = 'place' in cited || 'quote' in cited ? cited : {}
+  return {
+    providerMetadata: { signalbox: { ...(quote !== undefined && { citedText: quote }), ...(place && { place }) } },
+  }
+}
 
-const spanOf = (cited: Citation | ServerToolPart['results'][number]) =>
+const spanOf = (cited: CitedSource) =>
   'start' in cited || 'quote' in cited
     ? {
         ...(cited.start !== undefined && { startIndex: cited.start }),

@@ -10,14 +10,21 @@ import type {
   ToolResultContent,
   UserPart,
 } from '../../canonical/parts.ts'
+import type { Tool } from '../../canonical/tools.ts'
 import type { ToolResult, Turn } from '../../canonical/turns.ts'
 import { defined, textOrEmpty } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
-import { type FileContext, parseFile, parseResultFile } from './files.ts'
-import { parseMark, parseState } from './metadata.ts'
+import type { WireDocument } from '../wire.ts'
+import { FILE_NAMES, type FileContext, parseFile, parseResultFile } from './files.ts'
+import { parseMark, parsePhase, parseState } from './metadata.ts'
+
+interface PromptContext extends FileContext {
+  /** The tools of the request, some of which take free text. */
+  tools: readonly Tool[]
+}
 
 /** Parses `prompt`. Each message is a turn; consecutive messages of tools are one turn. */
-export function parsePrompt(body: Fields, context: FileContext): Turn[] {
+export function parsePrompt(body: Fields, context: PromptContext): Turn[] {
   const { warnings } = context
   const messages = body.list('prompt') ?? warnings.refuse('prompt', 'is required: a list of messages.')
   const turns: Turn[] = []
@@ -34,7 +41,21 @@ export function parsePrompt(body: Fields, context: FileContext): Turn[] {
   return turns
 }
 
-function parseMessage(message: Fields, context: FileContext): Turn {
+/** The documents that an answer may cite, by their index; none where no document of the request may be cited. */
+export function citableDocuments(turns: readonly Turn[]): WireDocument[] {
+  const content = turns.flatMap((turn): readonly (UserPart | AssistantPart)[] =>
+    turn.role === 'tool' ? turn.results.flatMap((result) => result.content) : turn.content,
+  )
+  const files = content.filter((part) => part.type === 'file')
+  if (!files.some(({ citable }) => citable)) return []
+  return files.map(({ source, name }, index) => ({
+    mediaType: ('mediaType' in source && source.mediaType) || 'application/pdf',
+    title: name ?? `Document ${index}`,
+    ...(name !== undefined && /\.\w+$/.test(name) && { filename: name }), // it may be a title
+  }))
+}
+
+function parseMessage(message: Fields, context: PromptContext): Turn {
   const { warnings } = context
   const role = message.text('role')
   switch (role) {
@@ -86,13 +107,11 @@ function parseUserPart(part: Fields, message: Fields, context: FileContext): Use
   return [parsed]
 }
 
-const FILE_NAMES = { name: 'filename' }
-
 const noPart = ({ path, value }: Fields, warnings: Warnings): never =>
   warnings.refuse(path('type'), `"${textOrEmpty(value.type)}" is no type of part that can be passed on here.`)
 
 /** Parses an earlier answer that the client returns. */
-function parseAssistant(message: Fields, context: FileContext): AssistantPart[] {
+function parseAssistant(message: Fields, context: PromptContext): AssistantPart[] {
   const { warnings } = context
   const searches = new Map<string, string>() // queries of searches at the provider, by the id of their call
   return partsOf(message, warnings).flatMap((part) => {
@@ -110,7 +129,7 @@ function parseAssistant(message: Fields, context: FileContext): AssistantPart[] 
 function parseAssistantPart(
   part: Fields,
   searches: Map<string, string>,
-  context: FileContext,
+  context: PromptContext,
 ): AssistantPart | undefined {
   const { warnings } = context
   const type = part.text('type')
@@ -119,7 +138,7 @@ function parseAssistantPart(
       const text = part.text('text') ?? ''
       const state = parseState(part)
       part.ignore('citations')
-      return text === '' && !state ? undefined : defined<TextPart>({ type, text, state })
+      return text === '' && !state ? undefined : defined<TextPart>({ type, text, phase: parsePhase(part), state })
     }
     case 'reasoning': {
       const text = part.text('text') ?? ''
@@ -130,7 +149,7 @@ function parseAssistantPart(
       return parseAnswerFile(part, context)
     case 'tool-call':
       if (part.flag('providerExecuted')) return noteSearch(part, searches)
-      return parseCall(part, warnings)
+      return parseCall(part, context)
     case 'tool-result':
       return parseServerResult(part, searches, warnings)
     case 'custom':
@@ -150,14 +169,20 @@ function parseAnswerFile(part: Fields, context: FileContext): AssistantPart | un
   return type === 'image' && state ? { type, source, state } : { type, source }
 }
 
-function parseCall(part: Fields, warnings: Warnings): ToolCallPart {
+function parseCall(part: Fields, { warnings, tools }: PromptContext): ToolCallPart {
   const required = (name: string) => part.text(name) ?? warnings.refuse(part.path(name), 'is required.')
   part.ignore('providerExecuted')
+  const [name, input] = [required('toolName'), part.any('input')]
+  const isFreeForm =
+    typeof input === 'string' && tools.some((tool) => tool.type === 'free-form' && tool.name === name)
+      ? true
+      : undefined
   return defined<ToolCallPart>({
     type: 'tool-call',
     id: required('toolCallId'),
-    name: required('toolName'),
-    arguments: argumentsText(part.any('input')),
+    name,
+    arguments: isFreeForm ? textOrEmpty(input) : argumentsText(input),
+    isFreeForm,
     state: parseState(part),
   })
 }
@@ -242,10 +267,8 @@ function parseResultPart(part: Fields, context: FileContext): ToolResultContent[
   const { warnings } = context
   const type = part.text('type') ?? ''
   switch (type) {
-    case 'text': {
-      const text = part.text('text') ?? ''
-      return text === '' ? [] : [{ type, text }]
-    }
+    case 'text':
+      return part.text('text') ? [markedText(part.text('text') ?? '', part, warnings)] : []
     case 'file':
       return [parseFile(part, context)]
     case 'custom':

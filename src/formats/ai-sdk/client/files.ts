@@ -1,3 +1,4 @@
+import { assertNever } from '../../../lib/assert-never.ts'
 import { decodeUtf8Lenient, fromBase64 } from '../../../lib/bytes.ts'
 import { isObject } from '../../../lib/json.ts'
 import type { ProviderFormat } from '../../../types.ts'
@@ -26,12 +27,53 @@ export function parseFile(file: Fields, context: FileContext): AnyMediaPart {
   const mediaType = file.text('mediaType') ?? ''
   const source = sourceOf(file, { ...context, mediaType })
   file.ignore('originalUrl')
-  const part = partOf(source, mediaType, file.text('filename'))
+  const part = withOptions(partOf(source, mediaType, file.text('filename')), file.fields('providerOptions'))
   const cache = parseMark(file, warnings)
   if (cache && part.type !== 'video') part.cache = cache
-  warnings.place(part, file.at, { name: 'filename' })
+  warnings.place(part, file.at, FILE_NAMES)
   return part
 }
+
+/** Where a client says what it says of a file. */
+export const FILE_NAMES = {
+  name: 'filename',
+  detail: 'providerOptions.openai.imageDetail',
+  citable: 'providerOptions.anthropic.citations',
+  clip: 'providerOptions.google.videoMetadata',
+}
+
+/** The file with what its options say to the AI SDK's providers: how closely to look at an image, what of a video to see, how to cite a document. */
+function withOptions(part: AnyMediaPart, options: Fields | undefined): AnyMediaPart {
+  const of = (provider: string) => (isObject(options?.value[provider]) ? options?.fields(provider) : undefined)
+  switch (part.type) {
+    case 'image':
+      return defined<ImagePart>({ ...part, detail: of('openai')?.wordOrDrop('imageDetail', DETAILS) })
+    case 'file': {
+      const anthropic = of('anthropic')
+      return defined<FilePart>({
+        ...part,
+        name: anthropic?.text('title') ?? part.name,
+        context: anthropic?.text('context'),
+        citable: anthropic?.fields('citations')?.flag('enabled') || undefined,
+      })
+    }
+    case 'video': {
+      const clip = of('google')?.fields('videoMetadata')
+      return defined<VideoPart>({
+        ...part,
+        fps: clip?.number('fps'),
+        startOffset: clip?.text('startOffset'),
+        endOffset: clip?.text('endOffset'),
+      })
+    }
+    case 'audio':
+      return part
+    default:
+      return assertNever(part)
+  }
+}
+
+const DETAILS = ['auto', 'low', 'high', 'original'] as const
 
 interface SourceContext extends FileContext {
   mediaType: string

@@ -1,42 +1,67 @@
+import type { JsonObject } from '../../../lib/json.ts'
 import type { Effort } from '../../../traits.ts'
+import type { ProviderFormat } from '../../../types.ts'
 import { EFFORTS } from '../../canonical/base-traits.ts'
 import { type Fields, fieldsOf } from '../../canonical/fields.ts'
+import type { OwnForm } from '../../canonical/parts.ts'
 import type { ReasoningOptions, RequestOptions } from '../../canonical/request.ts'
+import type { SystemTurn } from '../../canonical/turns.ts'
 import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
+import { thinkingBudgetOf } from '../fields.ts'
+import { markIn } from './metadata.ts'
 
 /** What the options of a request say besides. */
 interface ParsedOptions {
   options: RequestOptions
   /** `strictJsonSchema`, as the AI SDK's provider of OpenAI has it. */
   isStrict: boolean | undefined
+  /** `instructions`, as the AI SDK's provider of OpenAI has them. */
+  instructions: SystemTurn | undefined
+  /** What only the vendor of the target has. */
+  own: OwnForm | undefined
+}
+
+interface OptionContext {
+  warnings: Warnings
+  targetFormat: ProviderFormat | undefined
 }
 
 /**
  * Parses the settings of a call, and `providerOptions`. The options of a provider of the AI SDK are read for all targets, as the model that
  * answers may be any; those that the canonical form does not know are losses.
  */
-export function parseOptions(body: Fields, warnings: Warnings): ParsedOptions {
+export function parseOptions(body: Fields, { warnings, targetFormat }: OptionContext): ParsedOptions {
   const given = body.fields('providerOptions') ?? fieldsOf({}, 'providerOptions', warnings)
   const of = (...names: readonly string[]) =>
     names.map((name) => given.fields(name)).find((fields) => fields !== undefined) ??
     fieldsOf({}, given.path(names[0] ?? ''), warnings)
-  const [openai, anthropic, google] = [of('openai', 'azure'), of('anthropic'), of('google', 'vertex')]
+  const [openai, anthropic, google] = [of('openai', 'azure'), of('anthropic'), of('google', 'googleVertex', 'vertex')]
   const [signalbox, gateway] = [of('signalbox'), of('gateway')]
+  refuseServerState({ openai, anthropic, google }, warnings)
   const isSerial = anthropic.flag('disableParallelToolUse')
+  const customer = anthropic.fields('metadata')
+  const limit = body.number('maxOutputTokens') ?? openai.number('maxCompletionTokens')
   const options = defined<RequestOptions>({
     cacheKey: openai.text('promptCacheKey'),
-    endUser: signalbox.text('user') ?? gateway.text('user') ?? openai.text('safetyIdentifier') ?? openai.text('user'),
+    cacheOptions: parseCacheOptions(openai, anthropic, warnings),
+    endUser:
+      signalbox.text('user') ??
+      gateway.text('user') ??
+      openai.text('safetyIdentifier') ??
+      openai.text('user') ??
+      customer?.text('userId'),
     frequencyPenalty: body.number('frequencyPenalty'),
-    labels: openai.textsByName('metadata'),
+    labels: openai.textsByName('metadata') ?? google.textsByName('labels'),
     logitBias: openai.numbersByName('logitBias'),
-    maxOutputTokens: body.number('maxOutputTokens') ?? openai.number('maxCompletionTokens'),
+    maxOutputTokens: limit === undefined ? undefined : limit + thinkingBudgetOf(body.value),
     modalities: google.texts('responseModalities')?.flatMap((name) => modalities.get(name) ?? []),
     parallelToolCalls: openai.flag('parallelToolCalls') ?? (isSerial === undefined ? undefined : !isSerial),
+    prediction: parsePrediction(openai),
     presencePenalty: body.number('presencePenalty'),
-    reasoning: parseReasoning({ body, openai, anthropic, google, signalbox }),
+    reasoning: parseReasoning({ body, openai, anthropic, google, signalbox }, targetFormat),
     seed: body.number('seed'),
-    serviceTier: openai.wordOrDrop('serviceTier', ['auto', 'default', 'flex', 'priority']),
+    serviceTier: parseTier({ openai, anthropic, google, gateway }),
     stop: body.texts('stopSequences'),
     store: openai.flag('store'),
     temperature: body.number('temperature'),
@@ -45,11 +70,111 @@ export function parseOptions(body: Fields, warnings: Warnings): ParsedOptions {
     verbosity: openai.wordOrDrop('textVerbosity', ['low', 'medium', 'high']),
   })
   const isStrict = openai.flag('strictJsonSchema')
-  for (const name of ['cacheControl', 'cache_control', 'sendReasoning', 'structuredOutputMode', 'toolStreaming'])
-    anthropic.ignore(name) // they concern single parts, or the client alone
-  given.ignore('azure', 'vertex')
+  const text = openai.text('instructions')
+  const own = parseOwn({ openai, google }, targetFormat)
+  for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // they concern the client alone
+  for (const name of ['forceReasoning', 'systemMessageMode']) openai.ignore(name) // the gateway knows what the model takes
+  if (openai.texts('include')?.some((name) => name !== ENCRYPTED_REASONING))
+    warnings.noteDropped(openai.path('include'))
+  customer?.drop()
+  given.ignore('azure', 'googleVertex', 'vertex')
   for (const fields of [openai, anthropic, google, signalbox, gateway, given]) fields.drop()
-  return { options, isStrict }
+  return { options, isStrict, instructions: text ? instructionsOf(text) : undefined, own }
+}
+
+const instructionsOf = (text: string): SystemTurn => ({
+  role: 'system',
+  as: 'instructions',
+  content: [{ type: 'text', text }],
+})
+
+/** Needs no request: the gateway always includes it. */
+const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
+
+type Providers = 'openai' | 'anthropic' | 'google' | 'gateway'
+
+/** Refuses what leads to a conversation, or to files, that one vendor stores, as the request would mean something else without it. */
+function refuseServerState(
+  { openai, anthropic, google }: Record<Exclude<Providers, 'gateway'>, Fields>,
+  warnings: Warnings,
+) {
+  const stored = [
+    ...['previousResponseId', 'conversation'].map((name) => [openai, name] as const),
+    ...['container', 'mcpServers', 'thread'].map((name) => [anthropic, name] as const),
+    [google, 'cachedContent'] as const,
+  ]
+  for (const [provider, name] of stored) {
+    const value = provider.any(name)
+    if (value !== undefined && !(Array.isArray(value) && value.length === 0))
+      warnings.refuse(
+        provider.path(name),
+        'what is stored at one vendor cannot be passed on; send it with the request.',
+      )
+  }
+}
+
+/** The options that only the vendor of the target has, in the words of its API. */
+function parseOwn(
+  { openai, google }: Record<'openai' | 'google', Fields>,
+  format: ProviderFormat | undefined,
+): OwnForm | undefined {
+  if (format !== 'gemini' && format !== 'openai-responses') return undefined
+  const value =
+    format === 'gemini'
+      ? googleOwn(google)
+      : defined<JsonObject>({ truncation: openai.text('truncation'), max_tool_calls: openai.number('maxToolCalls') })
+  return Object.keys(value).length > 0 ? { format, value } : undefined
+}
+
+function googleOwn(google: Fields): JsonObject {
+  const threshold = google.text('threshold')
+  const config = defined<JsonObject>({
+    audioTimestamp: google.flag('audioTimestamp'),
+    imageConfig: google.object('imageConfig'),
+    mediaResolution: google.text('mediaResolution'),
+  })
+  const retrievalConfig = google.object('retrievalConfig')
+  return defined<JsonObject>({
+    safetySettings: google.list('safetySettings') ?? (threshold && HARMS.map((category) => ({ category, threshold }))),
+    generationConfig: Object.keys(config).length > 0 ? config : undefined,
+    toolConfig: retrievalConfig && { retrievalConfig },
+  })
+}
+
+/** What one threshold stands for, as in AI SDK's provider of Google. */
+const HARMS = [
+  'HARM_CATEGORY_HATE_SPEECH',
+  'HARM_CATEGORY_DANGEROUS_CONTENT',
+  'HARM_CATEGORY_HARASSMENT',
+  'HARM_CATEGORY_SEXUALLY_EXPLICIT',
+]
+
+function parseCacheOptions(openai: Fields, anthropic: Fields, warnings: Warnings): RequestOptions['cacheOptions'] {
+  const options = openai.fields('promptCacheOptions')
+  const cacheOptions = defined<NonNullable<RequestOptions['cacheOptions']>>({
+    mode: options?.wordOrDrop('mode', ['implicit', 'explicit']),
+    ttl: options?.text('ttl') ?? openai.text('promptCacheRetention'),
+    auto: markIn(anthropic, warnings),
+  })
+  options?.drop()
+  return Object.keys(cacheOptions).length > 0 ? cacheOptions : undefined
+}
+
+function parsePrediction(openai: Fields): string | undefined {
+  const prediction = openai.fields('prediction')
+  if (typeof prediction?.value.content !== 'string') prediction?.drop()
+  return typeof prediction?.value.content === 'string' ? prediction.value.content : undefined
+}
+
+function parseTier({ openai, anthropic, google, gateway }: Record<Providers, Fields>): RequestOptions['serviceTier'] {
+  const speed = anthropic.wordOrDrop('speed', ['standard', 'fast'])
+  const tier =
+    openai.wordOrDrop('serviceTier', ['auto', 'default', 'flex', 'priority', 'fast']) ??
+    (speed === 'fast' ? speed : undefined) ??
+    anthropic.wordOrDrop('serviceTier', ['auto', 'standard_only', 'standard', 'priority']) ??
+    google.wordOrDrop('serviceTier', ['standard', 'flex', 'priority']) ??
+    gateway.wordOrDrop('serviceTier', ['flex', 'priority'])
+  return tier === 'standard' || tier === 'standard_only' ? 'default' : tier
 }
 
 const modalities = new Map<string, 'text' | 'audio' | 'image'>([
@@ -58,11 +183,18 @@ const modalities = new Map<string, 'text' | 'audio' | 'image'>([
   ['AUDIO', 'audio'],
 ])
 
-/** How hard the model is to think: the setting of AI SDK 7, or what the providers of the AI SDK have for that. */
-function parseReasoning({ body, openai, anthropic, google, signalbox }: Record<string, Fields>) {
+/**
+ * How hard the model is to think: the setting of AI SDK 7, or what the providers of the AI SDK have for that. As AI SDK's provider of OpenAI, an
+ * effort asks a Responses API for a summary, unless `reasoningSummary` says otherwise.
+ */
+function parseReasoning(
+  { body, openai, anthropic, google, signalbox }: Record<string, Fields>,
+  targetFormat: ProviderFormat | undefined,
+) {
   const general = body?.wordOrDrop('reasoning', ['provider-default', ...EFFORTS])
   const thinking = anthropic?.fields('thinking')
   const type = thinking?.text('type')
+  const display = thinking?.text('display')
   const config = google?.fields('thinkingConfig')
   const budget = thinking?.number('budgetTokens') ?? config?.number('thinkingBudget')
   const isShown = config?.flag('includeThoughts')
@@ -75,10 +207,13 @@ function parseReasoning({ body, openai, anthropic, google, signalbox }: Record<s
     (type === 'disabled' ? 'none' : general === 'provider-default' ? undefined : general)
   thinking?.drop()
   config?.drop()
+  const isSummarized = targetFormat === 'openai-responses' && openai?.value.reasoningSummary === undefined
+  const isHidden = isShown === false || display === 'omitted'
+  const isFull = summary === 'detailed' || (isSummarized && effort !== undefined && effort !== 'none')
   const reasoning = defined<ReasoningOptions>({
     effort,
-    budget: budget ?? (type === 'adaptive' ? 'auto' : undefined),
-    show: isShown === false ? 'none' : isShown || summary ? 'summary' : undefined,
+    budget: budget ?? (type === 'adaptive' || type === 'enabled' ? 'auto' : undefined),
+    show: isHidden ? 'none' : isFull ? 'full' : isShown || summary || display ? 'summary' : undefined,
   })
   return Object.keys(reasoning).length > 0 ? reasoning : undefined
 }

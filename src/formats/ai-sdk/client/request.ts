@@ -5,15 +5,18 @@ import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
 import type { ParseContext } from '../../translator.ts'
 import { type ProtocolVersion, versions } from '../fields.ts'
-import { parsePrompt } from './conversation.ts'
+import type { WireDocument } from '../wire.ts'
+import { citableDocuments, parsePrompt } from './conversation.ts'
 import { parseOptions } from './options.ts'
 import { parseTools } from './tools.ts'
 
 /** What the writing of an answer needs of the request. */
 export interface AiSdkClient {
   version: ProtocolVersion
-  /** The client's name of the web search that a provider runs. */
-  search: string
+  /** The client's name of the web search that a provider runs, if it has offered one. */
+  search?: string
+  /** The documents that an answer may cite, in their order. */
+  documents: readonly WireDocument[]
   /** Does the client want the provider's own events, too? */
   isRaw: boolean
 }
@@ -29,18 +32,26 @@ export function parseRequest(
     return warnings.refuse('ai-language-model-specification-version', `the version must be ${known}.`)
   }
   const body = fieldsOf(json, '', warnings)
-  const { tools, toolChoice, search = 'web_search' } = parseTools(body, warnings)
-  const { options, isStrict } = parseOptions(body, warnings)
-  const client: AiSdkClient = { version: protocol, search, isRaw: body.flag('includeRawChunks') ?? false }
+  const { tools, toolChoice, search } = parseTools(body, warnings)
+  const { options, isStrict, instructions, own } = parseOptions(body, { warnings, targetFormat })
+  const conversation = parsePrompt(body, { warnings, targetFormat, tools })
+  const turns = instructions ? [instructions, ...conversation] : conversation
+  const client = defined<AiSdkClient>({
+    version: protocol,
+    search,
+    documents: citableDocuments(turns),
+    isRaw: body.flag('includeRawChunks') ?? false,
+  })
   const request = defined<CanonicalRequest>({
     model: route?.model ?? '',
     stream: route?.stream ?? false,
     streamUsage: true,
-    turns: parsePrompt(body, { warnings, targetFormat }),
+    turns,
     tools,
     toolChoice,
     output: parseOutput(body, isStrict, warnings),
     options,
+    own,
     client: { ...client },
   })
   body.ignore('headers', 'model', 'stream') // the headers of the call are the client's own affair
@@ -59,6 +70,7 @@ function parseOutput(body: Fields, isStrict: boolean | undefined, warnings: Warn
         name: format.text('name'),
         description: format.text('description'),
         strict: isStrict,
+        prefersStrict: isStrict === undefined ? true : undefined,
       })
     : { type: 'json' }
   format.ignore('name', 'description')

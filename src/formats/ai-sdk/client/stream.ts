@@ -17,7 +17,7 @@ import {
   writeWhole,
 } from './answer.ts'
 import { writeError } from './error.ts'
-import { wireState } from './metadata.ts'
+import { textMetadata, wireState } from './metadata.ts'
 import { clientOf } from './request.ts'
 
 /** A part that has not ended. */
@@ -33,7 +33,7 @@ interface UnendedPart {
 export function createWriter(givenContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...givenContext, request: withoutTurns(givenContext.request) }
   const client = clientOf(context.request)
-  const sources = createSources(context)
+  const sources = createSources(client, context)
   const parts = new Map<number, UnendedPart>()
   let isStarted = false
   let hasRefusal = false
@@ -52,7 +52,13 @@ export function createWriter(givenContext: WriteContext, write: (event: string) 
     parts.set(key, { part, texts: [], citations: [], state: 'state' in part ? part.state : undefined })
     if (part.type === 'text' || part.type === 'refusal') send({ type: 'text-start', id: `${key}` })
     else if (part.type === 'reasoning') send({ type: 'reasoning-start', id: `${key}`, ...wireState(part.state) })
-    else if (part.type === 'tool-call') send({ type: 'tool-input-start', id: part.id, toolName: part.name })
+    else if (part.type === 'tool-call')
+      send({
+        type: 'tool-input-start',
+        id: part.id,
+        toolName: part.name,
+        ...(part.isFreeForm && client.version.saysEncodings && { inputEncoding: 'text' }),
+      })
   }
 
   function add(key: number, { part, texts }: UnendedPart, text: string) {
@@ -70,7 +76,7 @@ export function createWriter(givenContext: WriteContext, write: (event: string) 
       case 'refusal': {
         const cited = sources.take(citations)
         const inText = client.version.citesInTexts && cited.citations.length > 0 ? { citations: cited.citations } : {}
-        send({ type: 'text-end', id, ...inText, ...wireState(state) })
+        send({ type: 'text-end', id, ...inText, ...textMetadata({ ...part, state }) })
         for (const source of cited.sources) send(source)
         return
       }
@@ -82,6 +88,14 @@ export function createWriter(givenContext: WriteContext, write: (event: string) 
         for (const whole of writeWhole(call, { client, sources, context })) send(whole)
         return
       }
+      case 'audio':
+        if (part.transcript) {
+          send({ type: 'text-start', id })
+          sendDelta('text-delta', id, part.transcript)
+          send({ type: 'text-end', id })
+        }
+        for (const whole of writeWhole(part, { client, sources, context })) send(whole)
+        return
       default:
         for (const whole of writeWhole(state && part.type === 'image' ? { ...part, state } : part, {
           client,

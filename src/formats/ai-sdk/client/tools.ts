@@ -1,6 +1,8 @@
-import { isObject } from '../../../lib/json.ts'
+import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { clientTool } from '../../anthropic-tools.ts'
 import type { Fields } from '../../canonical/fields.ts'
 import {
+  type FreeFormTool,
   type FunctionTool,
   type OfferedTool,
   type Tool,
@@ -41,6 +43,9 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool {
   if (type === 'function') return parseFunction(tool, name, warnings)
   const id = tool.text('id') ?? ''
   if (SEARCHES.test(id)) return parseSearch(tool)
+  if (id === 'openai.custom') return parseCustom(tool, name)
+  const own = anthropicTool(id, name, tool.object('args') ?? {})
+  if (own) return own
   return { type: 'vendor', name, refusal: `the tool "${id}" runs at its vendor and cannot be passed on.` }
 }
 
@@ -60,9 +65,44 @@ function parseFunction(tool: Fields, name: string, warnings: Warnings): Function
   })
 }
 
-/** The settings that AI SDK's providers have for their searches, some of which have the same under another name. */
-function parseSearch(tool: Fields): WebSearchTool {
+/** A tool of OpenAI that takes text. */
+function parseCustom(tool: Fields, name: string): FreeFormTool {
   const args = tool.fields('args')
+  const format = args?.fields('format')
+  const syntax = format?.wordOrDrop('syntax', ['regex', 'lark'])
+  return defined<FreeFormTool>({
+    type: 'free-form',
+    name,
+    description: args?.text('description'),
+    grammar: syntax && { syntax, definition: format?.text('definition') ?? '' },
+  })
+}
+
+/** A tool that Anthropic defines and the client runs. Under a name of the client's own it is a function like any other. */
+function anthropicTool(id: string, name: string, { maxCharacters, ...args }: JsonObject): FunctionTool | undefined {
+  const [vendor, type = ''] = id.split('.', 2)
+  const tool =
+    vendor === 'anthropic'
+      ? clientTool({ type, name, ...args, ...(maxCharacters !== undefined && { max_characters: maxCharacters }) })
+      : undefined
+  if (!tool || ownNames.some(([start, own]) => type.startsWith(start) && own === name)) return tool
+  const { own: _, ...plain } = tool
+  return plain
+}
+
+/** The names that Anthropic demands, by the beginning of the type. */
+const ownNames = [
+  ['bash_', 'bash'],
+  ['memory_', 'memory'],
+  ['text_editor_2024', 'str_replace_editor'],
+  ['text_editor_202501', 'str_replace_editor'],
+  ['text_editor_202504', 'str_replace_based_edit_tool'],
+  ['text_editor_202507', 'str_replace_based_edit_tool'],
+] as const
+
+/** The settings that AI SDK's providers have for their searches, some of which have the same under another name. */
+function parseSearch(search: Fields): WebSearchTool {
+  const args = search.fields('args')
   const filters = args?.fields('filters')
   const place = args?.fields('userLocation')
   const location = place && {
@@ -71,7 +111,8 @@ function parseSearch(tool: Fields): WebSearchTool {
     country: place.text('country'),
     timezone: place.text('timezone'),
   }
-  return defined<WebSearchTool>({
+  place?.ignore('type')
+  const tool = defined<WebSearchTool>({
     type: 'web-search',
     maxUses: args?.number('maxUses'),
     contextSize: args?.wordOrDrop('searchContextSize', ['low', 'medium', 'high']),
@@ -79,6 +120,8 @@ function parseSearch(tool: Fields): WebSearchTool {
     blockedDomains: args?.texts('blockedDomains'),
     location: location && defined<NonNullable<WebSearchTool['location']>>(location),
   })
+  for (const fields of [place, filters, args]) fields?.drop()
+  return tool
 }
 
 function parseChoice(body: Fields, warnings: Warnings): ToolChoice | undefined {

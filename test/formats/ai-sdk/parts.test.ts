@@ -1,0 +1,175 @@
+import { anthropic } from '@ai-sdk/anthropic'
+import { openai } from '@ai-sdk/openai'
+import * as ai7 from 'ai'
+import { wireFormats } from '../../../src/types/unions.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
+import { saidBy } from '../../pipeline/support/sdk/gateway.ts'
+import { type Answered, saidIn } from '../../pipeline/support/sdk/said.ts'
+import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+const targets: Readonly<Record<WireFormat, [provider: string, model: string]>> = {
+  'openai-chat': ['openai', 'gpt-4.1'],
+  'openai-responses': ['openai', 'gpt-5.6'],
+  'anthropic-messages': ['anthropic', 'claude-sonnet-4-5'],
+  gemini: ['google', 'gemini-3-pro-preview'],
+}
+
+type Whole = object
+type Said = { whole: Whole; events: string[] }
+
+for (const [name, ai, version] of [
+  ['AI SDK 7', ai7, 4],
+  ['AI SDK 6', ai6, 3],
+] as const) {
+  const test = suite(`parts of ${name}`)
+
+  /** A model of a provider of a format that gives one answer after the other, the last one from then on, and what it was asked. */
+  async function modelOf(format: WireFormat, ...answers: Said[]) {
+    const [provider, id] = targets[format]
+    const up = fakeUpstream(({ url, body }, nth) => {
+      const { whole, events } = answers[Math.min(nth, answers.length) - 1] ?? saidBy(format).answer
+      return url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(events) : json(whole)
+    })
+    const { gateway } = await openWorld({
+      fetch: up,
+      catalog: { [provider]: { baseUrl: 'http://one.test/v1', format, models: [{ id }] } },
+      connections: [provider],
+    })
+    const models = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })
+    return {
+      model: models(`${provider}/${id}`),
+      asked: () => JSON.stringify(JSON.parse(up.calls.at(-1)?.body ?? '{}')),
+    }
+  }
+
+  /** The content of an answer, whole or streamed. */
+  async function contentOf(stream: boolean, asked: Parameters<typeof ai7.generateText>[0]) {
+    const once = { ...asked, maxRetries: 0 }
+    return stream ? await ai.streamText(once).content : (await ai.generateText(once)).content
+  }
+
+  const said = (format: WireFormat, ...blocks: Answered['blocks']) => saidIn(format, { blocks })
+  const answers = (format: WireFormat, call: { name: string; input: Record<string, string> }): Said[] => [
+    saidIn(format, { blocks: [{ type: 'call', id: 'call_1', ...call }], finish: 'calls' }),
+    said(format, { type: 'text', text: 'Done.' }),
+  ]
+
+  for (const stream of [false, true]) {
+    const manner = stream ? 'streamed' : 'whole'
+
+    test(`a document that is cited is a source with its name, its place and its words, ${manner}`, async () => {
+      const { model } = await modelOf(
+        'anthropic-messages',
+        said('anthropic-messages', { type: 'text', text: 'So it is.', citations: [{ document: 1, quote: 'it is' }] }),
+      )
+      const pdf = (filename: string) => ({
+        type: 'file' as const,
+        mediaType: 'application/pdf',
+        data: btoa('%PDF-1.4'),
+        filename,
+      })
+      const providerOptions = { anthropic: { citations: { enabled: true } } }
+      const content = [
+        { ...pdf('a.pdf'), providerOptions },
+        { ...pdf('b.pdf'), providerOptions },
+      ]
+      const sources = (await contentOf(stream, { model, messages: [{ role: 'user', content }] })).filter(
+        ({ type }) => type === 'source',
+      )
+      assert.equal(sources, [
+        {
+          type: 'source',
+          id: 'source-0',
+          sourceType: 'document',
+          mediaType: 'application/pdf',
+          title: 'b.pdf',
+          filename: 'b.pdf',
+          providerMetadata: { signalbox: { citedText: 'it is', place: { unit: 'page', start: 1, end: 2 } } },
+        },
+      ])
+    })
+
+    for (const format of wireFormats)
+      test(`a tool that Anthropic defines runs with a model of ${format}, ${manner}`, async () => {
+        const { model, asked } = await modelOf(format, ...answers(format, { name: 'bash', input: { command: 'ls' } }))
+        const ran: unknown[] = []
+        const execute = async ({ command }: { command: string }) => {
+          ran.push(command)
+          return 'a.txt'
+        }
+        const tools = { bash: anthropic.tools.bash_20250124({ execute }) as unknown as ai7.Tool } // the same in either version
+        const all = { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) }
+        assert.is(Object((await contentOf(stream, all)).at(-1)).text, 'Done.')
+        assert.equal(ran, ['ls'])
+        assert.match(asked(), 'a.txt')
+        if (format === 'anthropic-messages') assert.match(asked(), '"type":"bash_20250124"')
+      })
+
+    test(`a tool of OpenAI that takes text is told the text, and its call is repeated as such, ${manner}`, async () => {
+      const item = { type: 'custom_tool_call', id: 'c', call_id: 'call_1', name: 'write', input: 'two words' }
+      const response = (output: object[]) => ({ id: 'r', object: 'response', status: 'completed', model: 'm', output })
+      const event = (type: string, more: object) => `data: ${JSON.stringify({ type: `response.${type}`, ...more })}\n\n`
+      const call: Said = {
+        whole: response([item]),
+        events: [
+          event('created', { response: response([]) }),
+          event('output_item.added', { output_index: 0, item: { ...item, input: '' } }),
+          event('custom_tool_call_input.delta', { output_index: 0, item_id: 'c', delta: 'two ' }),
+          event('custom_tool_call_input.delta', { output_index: 0, item_id: 'c', delta: 'words' }),
+          event('output_item.done', { output_index: 0, item }),
+          event('completed', { response: response([item]) }),
+        ],
+      }
+      const { model, asked } = await modelOf(
+        'openai-responses',
+        call,
+        said('openai-responses', { type: 'text', text: 'Done.' }),
+      )
+      const ran: unknown[] = []
+      const execute = async (input: string) => void ran.push(input)
+      const write = openai.tools.customTool({ description: 'Writes.', execute }) as unknown as ai7.Tool // the same in either version
+      const all = { model, prompt: 'Hi', tools: { write }, stopWhen: ai.isStepCount(2) }
+      assert.is(Object((await contentOf(stream, all)).at(-1)).text, 'Done.')
+      assert.equal(ran, ['two words'])
+      assert.match(asked(), '{"type":"custom_tool_call","call_id":"call_1","name":"write","input":"two words"}')
+      assert.match(asked(), '"type":"custom_tool_call_output"')
+    })
+
+    test(`whether a text is a comment or the answer is told again to OpenAI, ${manner}`, async () => {
+      const { whole, events } = said('openai-responses', { type: 'text', text: 'I look.' })
+      const mark = (text: string) => text.replaceAll('"role":"assistant"', '"role":"assistant","phase":"commentary"')
+      const marked = { whole: JSON.parse(mark(JSON.stringify(whole))), events: events.map(mark) }
+      const { model, asked } = await modelOf('openai-responses', marked)
+      const first = { model, prompt: 'Hi', maxRetries: 0 }
+      const { messages } = stream ? await ai.streamText(first).response : (await ai.generateText(first)).response
+      const more: ai7.ModelMessage[] = [{ role: 'user', content: 'Hi' }, ...messages, { role: 'user', content: 'And?' }]
+      await contentOf(false, { model, messages: more })
+      assert.match(asked(), '"phase":"commentary"')
+    })
+
+    test(`what is spoken comes with its words, ${manner}`, async () => {
+      const audio = { id: 'a', data: btoa('sound'), expires_at: 1, transcript: 'Hello.' }
+      const head = { id: 'c', created: 1, model: 'm' }
+      const chunk = (delta: object, finish_reason: string | null) =>
+        `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+      const { model } = await modelOf('openai-chat', {
+        whole: {
+          ...head,
+          object: 'chat.completion',
+          choices: [{ index: 0, message: { role: 'assistant', content: null, audio }, finish_reason: 'stop' }],
+        },
+        events: [chunk({ role: 'assistant', audio }, null), chunk({}, 'stop'), 'data: [DONE]\n\n'],
+      })
+      const content = await contentOf(stream, { model, prompt: 'Hi' })
+      assert.equal(
+        content.map((part) => (part.type === 'text' ? part.text : part.type)),
+        ['Hello.', 'file'],
+      )
+    })
+  }
+}

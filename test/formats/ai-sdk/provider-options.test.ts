@@ -1,0 +1,287 @@
+import * as ai7 from 'ai'
+import type { JsonObject } from '../../../src/lib/json.ts'
+import type { WireFormat } from '../../../src/types.ts'
+import { saidBy } from '../../pipeline/support/sdk/gateway.ts'
+import { fakeUpstream, json } from '../../pipeline/support/upstream.ts'
+import { openWorld } from '../../pipeline/support/world.ts'
+import { assert, suite } from '../../support/suite.ts'
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+const test = suite('options of AI SDK’s providers')
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const PDF = btoa('%PDF-1.4')
+
+type Asked = Omit<Parameters<typeof ai7.generateText>[0], 'model' | 'prompt' | 'messages'> & {
+  content?: ai7.UserContent
+}
+
+const targets: Readonly<Record<WireFormat, [provider: string, model: string]>> = {
+  'openai-chat': ['openai', 'gpt-5.6'],
+  'openai-responses': ['openai', 'gpt-5.6'],
+  'anthropic-messages': ['anthropic', 'claude-sonnet-4-5'],
+  gemini: ['google', 'gemini-3-pro-preview'],
+}
+
+/** The body that a provider of a format gets for a call, and the features that the warnings name. */
+async function ask(format: WireFormat, { content = 'Hi', ...call }: Asked, other?: string) {
+  const [provider, usual] = targets[format]
+  const model = other ?? usual
+  const up = fakeUpstream(() => json(saidBy(format).answer.whole))
+  const { gateway } = await openWorld({
+    fetch: up,
+    catalog: { [provider]: { baseUrl: 'http://one.test/v1', format, models: [{ id: model }] } },
+    connections: [provider],
+  })
+  const models = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch: gateway.fetch })
+  const asked = {
+    ...call,
+    model: models(`${provider}/${model}`),
+    maxRetries: 0,
+    messages: [{ role: 'user', content }],
+  } as Parameters<typeof ai7.generateText>[0] // one of its two forms
+  const warned: string[] = []
+  const answered = await ai7.generateText(asked).catch((error: unknown) => error)
+  if (up.calls.length === 0) throw answered
+  const { warnings = [] } = Object(answered)
+  for (const warning of warnings) warned.push('feature' in warning ? warning.feature : '')
+  const body: JsonObject = JSON.parse(up.calls[0]?.body ?? '{}')
+  return { body, warned }
+}
+
+/** Is everything in `expected` in `found`, too? */
+function has(found: unknown, expected: unknown): boolean {
+  if (typeof expected !== 'object' || expected === null) return Object.is(found, expected)
+  if (typeof found !== 'object' || found === null) return false
+  const members = new Map(Object.entries(found))
+  return Object.entries(expected).every(([name, value]) => has(members.get(name), value))
+}
+
+const pdf = (providerOptions: ai7.ProviderMetadata): ai7.UserContent => [
+  { type: 'file', mediaType: 'application/pdf', data: PDF, filename: 'a.pdf', providerOptions },
+]
+const png = (providerOptions: ai7.ProviderMetadata): ai7.UserContent => [
+  { type: 'file', mediaType: 'image/png', data: PNG, providerOptions },
+]
+const weather = ai7.tool({
+  inputSchema: ai7.jsonSchema({ type: 'object', properties: {} }),
+  execute: async () => 'warm',
+})
+const closed = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const
+
+/** What a call asks for, and what the provider gets for that. */
+const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, model?: string][] = [
+  [
+    'how closely an image is looked at',
+    'openai-responses',
+    { content: png({ openai: { imageDetail: 'low' } }) },
+    { input: [{ content: [{ type: 'input_image', detail: 'low' }] }] },
+  ],
+  [
+    'how closely an image is looked at, in Chat',
+    'openai-chat',
+    { content: png({ openai: { imageDetail: 'low' } }) },
+    { messages: [{ content: [{ type: 'image_url', image_url: { detail: 'low' } }] }] },
+  ],
+  [
+    'a document that may be cited, its title and context',
+    'anthropic-messages',
+    { content: pdf({ anthropic: { citations: { enabled: true }, title: 'The report', context: 'Of 2026.' } }) },
+    {
+      messages: [
+        { content: [{ type: 'document', title: 'The report', context: 'Of 2026.', citations: { enabled: true } }] },
+      ],
+    },
+  ],
+  [
+    'what of a video is seen',
+    'gemini',
+    {
+      content: [
+        {
+          type: 'file',
+          mediaType: 'video/mp4',
+          data: 'AAAA',
+          providerOptions: { google: { videoMetadata: { fps: 2, startOffset: '1s', endOffset: '3s' } } },
+        },
+      ],
+    },
+    { contents: [{ parts: [{ videoMetadata: { fps: 2, startOffset: '1s', endOffset: '3s' } }] }] },
+  ],
+  [
+    'the breakpoint of a cache',
+    'openai-responses',
+    {
+      content: [
+        { type: 'text', text: 'Hi', providerOptions: { openai: { promptCacheBreakpoint: { mode: 'explicit' } } } },
+      ],
+    },
+    { input: [{ content: [{ prompt_cache_breakpoint: { mode: 'explicit' } }] }] },
+  ],
+  [
+    'a cache for the whole request, the user and the tier',
+    'anthropic-messages',
+    {
+      providerOptions: {
+        anthropic: {
+          cacheControl: { type: 'ephemeral', ttl: '1h' },
+          metadata: { userId: 'me' },
+          serviceTier: 'standard_only',
+        },
+      },
+    },
+    { cache_control: { ttl: '1h' }, metadata: { user_id: 'me' }, service_tier: 'standard_only' },
+  ],
+  [
+    'a budget of thoughts besides the limit of the answer',
+    'anthropic-messages',
+    { maxOutputTokens: 1_000, providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: 4_000 } } } },
+    { max_tokens: 5_000, thinking: { type: 'enabled', budget_tokens: 4_000 } },
+  ],
+  [
+    'a cache and a tier',
+    'openai-chat',
+    {
+      providerOptions: {
+        openai: {
+          promptCacheOptions: { mode: 'explicit' },
+          serviceTier: 'fast',
+        },
+      },
+    },
+    { prompt_cache_options: { mode: 'explicit' }, service_tier: 'fast' },
+  ],
+  [
+    'a text that is repeated',
+    'openai-chat',
+    { providerOptions: { openai: { prediction: { type: 'content', content: 'Hi there' } } } },
+    { prediction: { content: 'Hi there' } },
+    'gpt-4.1',
+  ],
+  [
+    'what only Responses has, and a conversation that is not stored',
+    'openai-responses',
+    {
+      providerOptions: {
+        openai: {
+          instructions: 'Be kind.',
+          truncation: 'auto',
+          maxToolCalls: 3,
+          store: false,
+          include: ['reasoning.encrypted_content'],
+        },
+      },
+    },
+    { instructions: 'Be kind.', truncation: 'auto', max_tool_calls: 3, store: false },
+  ],
+  [
+    'a summary of the thoughts with their effort',
+    'openai-responses',
+    { reasoning: 'high' },
+    { reasoning: { effort: 'high', summary: 'detailed' } },
+  ],
+  [
+    'a short summary where it is wanted',
+    'openai-responses',
+    { reasoning: 'high', providerOptions: { openai: { reasoningSummary: 'auto' } } },
+    { reasoning: { effort: 'high', summary: 'auto' } },
+  ],
+  [
+    'what only Google has',
+    'gemini',
+    {
+      temperature: 0.5,
+      providerOptions: {
+        google: {
+          threshold: 'BLOCK_NONE',
+          serviceTier: 'flex',
+          mediaResolution: 'MEDIA_RESOLUTION_LOW',
+          imageConfig: { aspectRatio: '16:9' },
+          retrievalConfig: { latLng: { latitude: 1, longitude: 2 } },
+        },
+      },
+    },
+    {
+      safetySettings: [{}, {}, {}, { category: 'HARM_CATEGORY_SEXUALLY_EXPLICIT', threshold: 'BLOCK_NONE' }],
+      serviceTier: 'flex',
+      generationConfig: {
+        temperature: 0.5,
+        mediaResolution: 'MEDIA_RESOLUTION_LOW',
+        imageConfig: { aspectRatio: '16:9' },
+      },
+      toolConfig: { retrievalConfig: { latLng: { latitude: 1, longitude: 2 } } },
+    },
+  ],
+  [
+    'an answer that its schema holds',
+    'openai-responses',
+    { output: ai7.Output.object({ schema: ai7.jsonSchema({ ...closed, additionalProperties: false }) }) },
+    { text: { format: { type: 'json_schema', strict: true } } },
+  ],
+  [
+    'an answer that its schema holds, in Chat',
+    'openai-chat',
+    { output: ai7.Output.array({ element: ai7.jsonSchema({ ...closed, additionalProperties: false }) }) },
+    { response_format: { type: 'json_schema', json_schema: { strict: true } } },
+  ],
+  [
+    'a search that is forced',
+    'anthropic-messages',
+    {
+      tools: { find: provided('anthropic.web_search_20250305', { maxUses: 2 }), weather },
+      toolChoice: { type: 'tool', toolName: 'find' },
+    },
+    { tool_choice: { type: 'tool', name: 'web_search' }, tools: [{ name: 'web_search', max_uses: 2 }] },
+  ],
+]
+
+/** A tool that a provider of the AI SDK defines, under any name. */
+function provided(id: `${string}.${string}`, args: Record<string, unknown>): ai7.Tool {
+  return { type: 'provider', id, args, isProviderExecuted: false, inputSchema: ai7.jsonSchema({}) } as ai7.Tool // as its factories make it
+}
+
+for (const [name, format, call, sent, model] of cases)
+  test(`${format} gets ${name}`, async () => {
+    const { body, warned } = await ask(format, call, model)
+    assert.ok(has(body, sent), JSON.stringify(body, null, 1))
+    assert.equal(warned, [])
+  })
+
+test('a schema that OpenAI’s strict mode would refuse is sent without it, and any other choice is kept', async () => {
+  const output = (schema: object) => ai7.Output.object({ schema: ai7.jsonSchema(schema) })
+  const strictOf = async (call: Asked) => Object(Object((await ask('openai-responses', call)).body.text).format).strict
+  assert.is(await strictOf({ output: output(closed) }), undefined) // open
+  const optional = { ...closed, additionalProperties: false, required: [] }
+  assert.is(await strictOf({ output: output(optional) }), undefined)
+  const deep = { ...closed, additionalProperties: false, properties: { city: closed } }
+  assert.is(await strictOf({ output: output(deep) }), undefined)
+  const whole = output({ ...closed, additionalProperties: false })
+  const providerOptions = { openai: { strictJsonSchema: false } }
+  assert.is(await strictOf({ output: whole, providerOptions }), false)
+})
+
+test('a conversation, a container or contents that one vendor stores are refused rather than lost', async () => {
+  const stored: [format: WireFormat, providerOptions: ai7.ProviderMetadata, name: string][] = [
+    ['openai-responses', { openai: { previousResponseId: 'resp_1' } }, 'providerOptions.openai.previousResponseId'],
+    ['anthropic-messages', { anthropic: { container: { id: 'c' } } }, 'providerOptions.anthropic.container'],
+    ['gemini', { google: { cachedContent: 'cachedContents/1' } }, 'providerOptions.google.cachedContent'],
+  ]
+  for (const [format, providerOptions, name] of stored) {
+    const error = await ask(format, { providerOptions }).catch((reason: unknown) => reason)
+    assert.match(String(error), name)
+  }
+})
+
+test('what another vendor does not have is named', async () => {
+  const providerOptions = { google: { safetySettings: [] }, openai: { truncation: 'auto' } }
+  const { warned } = await ask('anthropic-messages', {
+    providerOptions,
+    content: png({ openai: { imageDetail: 'low' } }),
+  })
+  assert.equal(warned?.sort(), [
+    'prompt[0].content[0].providerOptions.openai.imageDetail',
+    'providerOptions.google.safetySettings',
+    'providerOptions.openai.truncation',
+  ])
+})

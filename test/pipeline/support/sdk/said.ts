@@ -1,0 +1,331 @@
+import type { JsonObject } from '../../../../src/lib/json.ts'
+import type { WireFormat } from '../../../../src/types.ts'
+import type { Said } from './providers/provider.ts'
+import { data, named } from './providers/provider.ts'
+
+/** What a model says, in the words of no format. */
+export type Block =
+  | { type: 'text' | 'refusal'; text: string; citations?: Cited[] }
+  /** `redacted`: what Anthropic shows in place of its text. */
+  | { type: 'reasoning'; text: string; signature: string; redacted?: string }
+  | { type: 'call'; id: string; name: string; input: JsonObject }
+  | { type: 'image'; data: string }
+
+/** A page, or a document of the request by its index. */
+type Cited = { url: string; title: string } | { document: number; quote: string }
+
+export interface Answered {
+  blocks: Block[]
+  finish?: 'stop' | 'length' | 'filter' | 'calls'
+  /** In tokens; `cached` are of the input, `reasoning` of the output. */
+  usage?: { input: number; output: number; cached: number; reasoning: number }
+}
+
+const USAGE = { input: 100, output: 40, cached: 60, reasoning: 10 }
+
+/** The answer as a provider of a format sends it, whole and as events: each text in two pieces. */
+export const saidIn = (format: WireFormat, answered: Answered): Said => writers[format](answered)
+
+const halves = (text: string) => [text.slice(0, 3), text.slice(3)].filter((piece) => piece !== '')
+const pagesOf = (blocks: readonly Block[]) =>
+  blocks.flatMap((block) => ('citations' in block ? (block.citations ?? []) : [])).filter((cited) => 'url' in cited)
+const textOf = (blocks: readonly Block[], type: Block['type']) =>
+  blocks.map((block) => (block.type === type && 'text' in block ? block.text : '')).join('')
+
+const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
+  'openai-chat': ({ blocks, finish = 'stop', usage = USAGE }) => {
+    const head = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'm' }
+    const reason = { stop: 'stop', length: 'length', filter: 'content_filter', calls: 'tool_calls' }[finish]
+    const [content, refusal] = [textOf(blocks, 'text'), textOf(blocks, 'refusal')]
+    const calls = blocks.flatMap((block) =>
+      block.type === 'call'
+        ? [{ id: block.id, type: 'function', function: { name: block.name, arguments: JSON.stringify(block.input) } }]
+        : [],
+    )
+    const annotations = pagesOf(blocks).map((page) => ({
+      type: 'url_citation',
+      url_citation: { ...page, start_index: 0, end_index: content.length },
+    }))
+    const said = {
+      role: 'assistant',
+      content: content || null,
+      refusal: refusal || null,
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(annotations.length > 0 && { annotations }),
+    }
+    const counts = {
+      prompt_tokens: usage.input,
+      completion_tokens: usage.output,
+      total_tokens: usage.input + usage.output,
+      prompt_tokens_details: { cached_tokens: usage.cached },
+      completion_tokens_details: { reasoning_tokens: usage.reasoning },
+    }
+    const chunk = (choices: object[], more: object = {}) =>
+      data({ ...head, object: 'chat.completion.chunk', choices, ...more })
+    const delta = (more: object, finish_reason: string | null = null) =>
+      chunk([{ index: 0, delta: more, finish_reason }])
+    return {
+      whole: {
+        ...head,
+        object: 'chat.completion',
+        choices: [{ index: 0, logprobs: null, finish_reason: reason, message: said }],
+        usage: counts,
+      },
+      events: [
+        delta({ role: 'assistant', content: '' }),
+        ...halves(content).map((piece) => delta({ content: piece })),
+        ...halves(refusal).map((piece) => delta({ refusal: piece })),
+        ...calls.flatMap((call, index) => [
+          delta({ tool_calls: [{ index, ...call, function: { ...call.function, arguments: '' } }] }),
+          ...halves(call.function.arguments).map((piece) =>
+            delta({ tool_calls: [{ index, function: { arguments: piece } }] }),
+          ),
+        ]),
+        ...(annotations.length > 0 ? [delta({ annotations })] : []),
+        delta({}, reason),
+        chunk([], { usage: counts }),
+        'data: [DONE]\n\n',
+      ],
+    }
+  },
+
+  'openai-responses': ({ blocks, finish = 'stop', usage = USAGE }) => {
+    const reason = finish === 'length' ? 'max_output_tokens' : finish === 'filter' ? 'content_filter' : undefined
+    const output = blocks.flatMap((block, at): JsonObject[] => {
+      const message = (part: object) => [
+        { type: 'message', id: `msg_${at}`, role: 'assistant', status: 'completed', content: [part] },
+      ]
+      switch (block.type) {
+        case 'text': {
+          const annotations = pagesOf([block]).map((page) => ({
+            type: 'url_citation',
+            ...page,
+            start_index: 0,
+            end_index: block.text.length,
+          }))
+          return message({ type: 'output_text', text: block.text, logprobs: [], annotations })
+        }
+        case 'refusal':
+          return message({ type: 'refusal', refusal: block.text })
+        case 'reasoning': {
+          const summary = block.text ? [{ type: 'summary_text', text: block.text }] : []
+          return [{ type: 'reasoning', id: `rs_${at}`, summary, encrypted_content: block.signature }]
+        }
+        case 'call': {
+          const { id, name, input } = block
+          const call = { type: 'function_call', id: `fc_${at}`, call_id: id, name, status: 'completed' }
+          return [{ ...call, arguments: JSON.stringify(input) }]
+        }
+        default:
+          return []
+      }
+    })
+    const response = (status: string, more: object) => ({
+      ...{ id: 'resp_1', object: 'response', created_at: 1_790_000_000, model: 'm', status, error: null },
+      ...{ incomplete_details: null, output: [], parallel_tool_calls: true, tool_choice: 'auto', tools: [], ...more },
+    })
+    const whole = response(reason ? 'incomplete' : 'completed', {
+      output,
+      ...(reason && { incomplete_details: { reason } }),
+      usage: {
+        input_tokens: usage.input,
+        input_tokens_details: { cached_tokens: usage.cached },
+        output_tokens: usage.output,
+        output_tokens_details: { reasoning_tokens: usage.reasoning },
+        total_tokens: usage.input + usage.output,
+      },
+    })
+    const events = [
+      { type: 'response.created', response: response('in_progress', {}) },
+      ...output.flatMap((item, output_index) => itemEvents(item, output_index)),
+      { type: reason ? 'response.incomplete' : 'response.completed', response: whole },
+    ]
+    return { whole, events: events.map((event, sequence_number) => named({ ...event, sequence_number })) }
+  },
+
+  'anthropic-messages': ({ blocks, finish = 'stop', usage = USAGE }) => {
+    const hasRefusal = blocks.some(({ type }) => type === 'refusal')
+    const reasons = { stop: 'end_turn', length: 'max_tokens', filter: 'refusal', calls: 'tool_use' }
+    const stop_reason = hasRefusal ? 'refusal' : reasons[finish]
+    const content = blocks.flatMap((block): JsonObject[] => {
+      switch (block.type) {
+        case 'text':
+        case 'refusal':
+          return [
+            { type: 'text', text: block.text, ...(block.citations && { citations: block.citations.map(citationOf) }) },
+          ]
+        case 'reasoning':
+          return block.redacted === undefined
+            ? [{ type: 'thinking', thinking: block.text, signature: block.signature }]
+            : [{ type: 'redacted_thinking', data: block.redacted }]
+        case 'call':
+          return [{ type: 'tool_use', id: block.id, name: block.name, input: block.input }]
+        default:
+          return []
+      }
+    })
+    const counts = {
+      input_tokens: usage.input - usage.cached,
+      cache_read_input_tokens: usage.cached,
+      cache_creation_input_tokens: 0,
+      output_tokens: usage.output,
+    }
+    const message = (more: object) => ({
+      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null },
+      ...{ stop_sequence: null, usage: counts, ...more },
+    })
+    const events = [
+      { type: 'message_start', message: message({ usage: { ...counts, output_tokens: 1 } }) },
+      ...content.flatMap((block, index) => blockEvents(block, index)),
+      { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: usage.output } },
+      { type: 'message_stop' },
+    ]
+    return { whole: message({ content, stop_reason }), events: events.map(named) }
+  },
+
+  gemini: ({ blocks, finish = 'stop', usage = USAGE }) => {
+    const hasRefusal = blocks.some(({ type }) => type === 'refusal')
+    const reasons = { stop: 'STOP', length: 'MAX_TOKENS', filter: 'SAFETY', calls: 'STOP' }
+    const finishReason = hasRefusal ? 'PROHIBITED_CONTENT' : reasons[finish]
+    const thought = blocks.find(({ type }) => type === 'reasoning')
+    const signed = thought && blocks.find(({ type }) => type !== 'reasoning') // Gemini 3 signs what follows its thoughts
+    const signature = thought?.type === 'reasoning' ? thought.signature : undefined
+    const parts = blocks.map((block): JsonObject => {
+      const mark = block === signed ? { thoughtSignature: signature } : {}
+      switch (block.type) {
+        case 'text':
+        case 'refusal':
+          return { text: block.text, ...mark }
+        case 'reasoning':
+          return { text: block.text, thought: true }
+        case 'call':
+          return { functionCall: { name: block.name, args: block.input }, ...mark }
+        default:
+          return { inlineData: { mimeType: 'image/png', data: block.data }, ...mark }
+      }
+    })
+    const pages = pagesOf(blocks)
+    const groundingMetadata = {
+      webSearchQueries: ['q'],
+      groundingChunks: pages.map(({ url, title }) => ({ web: { uri: url, title } })),
+      groundingSupports: [{ segment: { endIndex: 2, text: 'It' }, groundingChunkIndices: pages.map((_, at) => at) }],
+    }
+    const answer = (some: JsonObject[], isLast: boolean) => ({
+      candidates: [
+        {
+          content: { role: 'model', parts: some },
+          index: 0,
+          ...(isLast && { finishReason, ...(pages.length > 0 && { groundingMetadata }) }),
+        },
+      ],
+      usageMetadata: {
+        promptTokenCount: usage.input,
+        cachedContentTokenCount: usage.cached,
+        candidatesTokenCount: usage.output - usage.reasoning,
+        thoughtsTokenCount: usage.reasoning,
+        totalTokenCount: usage.input + usage.output,
+      },
+      modelVersion: 'm',
+      responseId: 'r1',
+    })
+    const pieces = parts.flatMap((part): JsonObject[] => {
+      const { text, thoughtSignature, ...rest } = part
+      if (typeof text !== 'string') return [part]
+      return halves(text).map((piece, at) => ({
+        text: piece,
+        ...rest,
+        ...(at === 0 && thoughtSignature ? { thoughtSignature } : {}),
+      }))
+    })
+    return {
+      whole: answer(parts, true),
+      events: pieces.map((part, at) => data(answer([part], at === pieces.length - 1))),
+    }
+  },
+}
+
+const citationOf = (cited: Cited) =>
+  'url' in cited
+    ? { type: 'web_search_result_location', cited_text: 'q', encrypted_index: 'e', ...cited }
+    : {
+        ...{ type: 'page_location', cited_text: cited.quote, document_index: cited.document, document_title: null },
+        ...{ start_page_number: 1, end_page_number: 2 },
+      }
+
+function blockEvents(block: JsonObject, index: number): { type: string; [name: string]: unknown }[] {
+  const start = (content_block: object) => ({ type: 'content_block_start', index, content_block })
+  const delta = (value: object) => ({ type: 'content_block_delta', index, delta: value })
+  const stop = { type: 'content_block_stop', index }
+  const citations: unknown[] = Array.isArray(block.citations) ? block.citations : []
+  switch (block.type) {
+    case 'text':
+      return [
+        start({ type: 'text', text: '' }),
+        ...halves(String(block.text)).map((text) => delta({ type: 'text_delta', text })),
+        ...citations.map((citation) => delta({ type: 'citations_delta', citation })),
+        stop,
+      ]
+    case 'thinking':
+      return [
+        start({ type: 'thinking', thinking: '', signature: '' }),
+        ...halves(String(block.thinking)).map((thinking) => delta({ type: 'thinking_delta', thinking })),
+        delta({ type: 'signature_delta', signature: block.signature }),
+        stop,
+      ]
+    case 'tool_use':
+      return [
+        start({ ...block, input: {} }),
+        ...halves(JSON.stringify(block.input)).map((partial_json) => delta({ type: 'input_json_delta', partial_json })),
+        stop,
+      ]
+    default:
+      return [start(block), stop]
+  }
+}
+
+function itemEvents(item: JsonObject, output_index: number): { type: string; [name: string]: unknown }[] {
+  const at = { item_id: item.id, output_index }
+  const added = (more: object) => ({ type: 'response.output_item.added', output_index, item: { ...item, ...more } })
+  const done = { type: 'response.output_item.done', output_index, item }
+  const event = (type: string, more: object) => ({ type: `response.${type}`, ...at, ...more })
+  if (item.type === 'function_call') {
+    const text = String(item.arguments)
+    return [
+      added({ arguments: '', status: 'in_progress' }),
+      ...halves(text).map((delta) => event('function_call_arguments.delta', { delta })),
+      event('function_call_arguments.done', { arguments: text }),
+      done,
+    ]
+  }
+  if (item.type === 'reasoning') {
+    const summary = item.summary as { text: string }[] // as written above
+    return [
+      added({ summary: [], encrypted_content: null }),
+      ...summary.flatMap(({ text }, summary_index) => [
+        event('reasoning_summary_part.added', { summary_index, part: { type: 'summary_text', text: '' } }),
+        ...halves(text).map((delta) => event('reasoning_summary_text.delta', { summary_index, delta })),
+        event('reasoning_summary_text.done', { summary_index, text }),
+        event('reasoning_summary_part.done', { summary_index, part: { type: 'summary_text', text } }),
+      ]),
+      done,
+    ]
+  }
+  const [part] = item.content as JsonObject[] // as written above
+  const isText = part?.type === 'output_text'
+  const text = String(isText ? part?.text : part?.refusal)
+  const annotations = isText && Array.isArray(part?.annotations) ? part.annotations : []
+  const kind = isText ? 'output_text' : 'refusal'
+  const empty = isText ? { ...part, text: '', annotations: [] } : { ...part, refusal: '' }
+  const index = { content_index: 0 }
+  return [
+    added({ content: [], status: 'in_progress' }),
+    event('content_part.added', { ...index, part: empty }),
+    ...halves(text).map((delta) => event(`${kind}.delta`, { ...index, delta, logprobs: [] })),
+    ...annotations.map((annotation, annotation_index) =>
+      event('output_text.annotation.added', { ...index, annotation_index, annotation }),
+    ),
+    event(`${kind}.done`, { ...index, [isText ? 'text' : 'refusal']: text, logprobs: [] }),
+    event('content_part.done', { ...index, part }),
+    done,
+  ]
+}
