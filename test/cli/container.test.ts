@@ -24,12 +24,20 @@ test('the image runs the command as a user without rights, by options that it ha
   assert.equal([options.host, options.data, options.metrics, options.log], ['0.0.0.0', '/data', true, 'json'])
   assert.is(instruction('VOLUME'), options.data)
   assert.is(instruction('EXPOSE'), String(options.port))
-  assert.is(instruction('USER'), 'node')
+  assert.is(
+    instruction('USER'),
+    '1000:1000',
+    'the user "node", by a number, so that Kubernetes sees that it is not root',
+  )
   assert.is(instruction('STOPSIGNAL'), 'SIGTERM')
   assert.equal(listOf(instruction('ENTRYPOINT')), ['node', 'node_modules/signalbox/dist/cli.js'])
   for (const [, image = ''] of dockerfile.matchAll(/^FROM (\S+)/gm))
-    assert.match(image, /^node:24-slim@sha256:[0-9a-f]{64}$/)
-  assert.match(dockerfile, /npm install --omit=dev --ignore-scripts .* \.\/signalbox\.tgz/)
+    assert.match(image, /^node:24\.\d+\.\d+-slim@sha256:[0-9a-f]{64}$/)
+  assert.match(
+    dockerfile,
+    /COPY package\.json package-lock\.json signalbox\.tgz \.\/\nRUN npm ci --omit=dev --ignore-scripts /,
+  )
+  assert.equal(JSON.parse(read('package.json')).dependencies, { signalbox: 'file:signalbox.tgz' })
   assert.not.match(dockerfile, /^ARG|TOKEN|SECRET|KEY/m, 'nothing secret is built in')
   const { settings } = await readConfigFile(join(folder, options.config ?? ''), {})
   assert.equal(settings[0]?.input, { requireApiKey: true })
@@ -75,9 +83,9 @@ test('a token for metrics that is too short is refused at the start', async () =
 })
 
 test('the compose file mounts what there is, and its parts know each other', () => {
-  const { services, secrets, volumes } = parse(read('compose.yaml'))
+  const { services, secrets, volumes } = parse(read('compose.yaml'), { merge: true })
   const { gateway, prometheus, grafana } = services
-  assert.equal([gateway.read_only, gateway.cap_drop, gateway.security_opt], [true, ['ALL'], ['no-new-privileges:true']])
+  assert.is(gateway.read_only, true)
   assert.equal(gateway.ports, ['127.0.0.1:4000:4000'])
   assert.ok(Number.parseInt(gateway.stop_grace_period, 10) > 10, 'answers under way have 10 s')
   const mounts: string[] = Object.values<{ volumes: string[] }>(services).flatMap((service) => service.volumes)
@@ -87,6 +95,17 @@ test('the compose file mounts what there is, and its parts know each other', () 
     else assert.ok(from in volumes, from)
     assert.match(to, /^\//)
   }
+  for (const [name, service] of Object.entries<Record<string, unknown>>(services)) {
+    assert.equal([service.cap_drop, service.security_opt], [['ALL'], ['no-new-privileges:true']], name)
+    assert.ok(service.pids_limit && service.mem_limit, `${name} is bounded`)
+    for (const port of [service.ports ?? []].flat()) assert.match(String(port), /^127\.0\.0\.1:/)
+    if (service.image) assert.match(String(service.image), /^[\w/]+:v?\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/)
+    if (service.secrets) assert.not(service.read_only, 'Compose cannot copy a secret into a root that is read only')
+  }
+  for (const name of ['SIGNALBOX_ADMIN_TOKEN', 'SIGNALBOX_SECRET'])
+    assert.is(gateway.environment[name], null, `${name} is handed on where it is set, and is not empty elsewhere`)
+  assert.is(grafana.environment.GF_SECURITY_ADMIN_PASSWORD__FILE, `/run/secrets/${grafana.secrets[0]}`)
+  assert.is(secrets[grafana.secrets[0]].environment, 'GRAFANA_PASSWORD')
   const { scrape_configs: scrapes, rule_files: rules } = parse(read('prometheus.yml'))
   const [{ metrics_path: path, authorization, static_configs: targets }] = scrapes
   assert.equal([path, targets], ['/metrics', [{ targets: ['gateway:4000'] }]])
