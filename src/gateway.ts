@@ -208,7 +208,7 @@ export function createGatewayWith(
       ...steps.aroundRequest,
     ],
     aroundAttempt: steps.aroundAttempt,
-    listIn: async (header, terms) => (await import('./gate/request-list.ts')).listIn(header, terms),
+    ownTerms: async (source) => (await import('./gate/request-list.ts')).ownTerms(source),
   })
   const management = once(async () => {
     const { createManagementApi } = await import('./http/management.ts')

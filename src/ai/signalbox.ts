@@ -16,6 +16,7 @@ import type {
   StreamPartOf,
 } from './types.ts'
 
+export type { SignalboxCallOptions } from '../types/records/request-models.ts'
 export type {
   SignalboxEmbeddingModel,
   SignalboxImageModel,
@@ -66,8 +67,8 @@ export interface Signalbox<S extends Specification = 'v4'> {
 export function createSignalbox<S extends Specification = 'v4'>(
   gateway: GatewayInProcess,
   options?: InProcessOptions<S>,
-): Signalbox<S>
-export function createSignalbox<S extends Specification = 'v4'>(remote: RemoteOptions<S>): Signalbox<S>
+): Signalbox<NoInfer<S>>
+export function createSignalbox<S extends Specification = 'v4'>(remote: RemoteOptions<S>): Signalbox<NoInfer<S>>
 export function createSignalbox<S extends Specification = 'v4'>(
   gateway: GatewayInProcess | RemoteOptions<S>,
   options: InProcessOptions<S> = {},

@@ -1,35 +1,117 @@
 import { gatewayError } from '../errors.ts'
-import { parseRequestModels } from '../management/request-models.ts'
-import type { ListTerms, PipelineContext } from '../pipeline/context.ts'
+import { defined } from '../formats/canonical/values.ts'
+import { isObject } from '../lib/json.ts'
+import { CALL_OPTIONS, parseCallOptions, parseRequestModels } from '../management/request-models.ts'
+import type { OwnTerms, OwnTermsSource, PipelineContext } from '../pipeline/context.ts'
 import type { Group } from '../routing/group.ts'
 import { requireOneModel } from '../routing/kinds.ts'
 import { comboGroup, wholeName } from '../routing/route-table.ts'
-import type { Kind, RequestModels } from '../types.ts'
+import type { SignalboxCallOptions } from '../types/records/request-models.ts'
+import type { ComboModel, EntryParams, Kind, RequestModels } from '../types.ts'
 
-/** The name of the header, and of the group that is made of it. */
-const NAME = 'x-signalbox-models'
+const HEADER = 'x-signalbox-models'
 
 /**
- * The group that the header `x-signalbox-models` stands for, for one request. Throws `FORBIDDEN` where the settings allow no lists, with
- * `INVALID_REQUEST` when the header is malformed, and with `MODEL_NOT_ALLOWED` when the key may not use one of its names.
+ * What a request brings by the header `x-signalbox-models`, and a call of the AI SDK by `providerOptions.signalbox`, where both are given together.
+ * Throws `INVALID_REQUEST` with the member that is malformed, `FORBIDDEN` where the settings allow no lists, and `MODEL_NOT_ALLOWED` when the key may
+ * not use one of the models.
  */
-export function listIn(header: string, { call, context, table, settings, log }: ListTerms): Group {
+export function ownTerms(source: OwnTermsSource): OwnTerms {
+  const { call, exchange, settings } = source
+  const { kind } = call.endpoint.operation
+  const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = optionsIn(call)
+  refuseForOthers(kind, `"${CALL_OPTIONS}.`, { models: terms.models, params, reasoning })
+  const headers = new Map<string, string>()
+  if (strict) headers.set('x-signalbox-strict', 'true') // `false` is what holds without, and makes no request lenient
+  if (session !== undefined) headers.set('x-signalbox-session', session)
+  const own: OwnTerms = {
+    exchange: {
+      query: exchange.query,
+      header: (name) => headers.get(name) ?? exchange.header(name),
+      copyHeaders: (names, into) => exchange.copyHeaders(names, into), // no provider gets those of the gateway
+    },
+    ...(timeoutMs !== undefined && { timeout: { ms: timeoutMs, name: `${CALL_OPTIONS}.timeoutMs` } }),
+  }
+  const header = exchange.header(HEADER)
+  const isByOptions = params !== undefined || Object.keys(terms).length > 0
+  if (header === undefined && !isByOptions) return own
+  const name = isByOptions ? CALL_OPTIONS : HEADER
   if (settings.requestModels === false)
     throw gatewayError('FORBIDDEN', {
-      message: `This gateway takes no lists of models ("${NAME}"): ask for a model, an alias or a combo. Its operator can set "requestModels" in the settings.`,
+      message: `This gateway takes no lists of models ("${name}"): ask for a model, an alias or a combo. Its operator can set "requestModels" in the settings.`,
     })
-  const list = parseRequestModels(header)
+  const listed = header === undefined ? undefined : parseRequestModels(header)
+  refuseForOthers(kind, `${HEADER}: "`, { models: listed?.models })
+  const models = terms.models ?? listed?.models ?? [call.model]
+  const list = defined<RequestModels>({
+    ...listed,
+    ...terms,
+    models: params ? models.map((entry) => entryWith(params, entry)) : models,
+    maxAttempts: least(listed?.maxAttempts, terms.maxAttempts),
+    timeouts: leastTimes(listed?.timeouts, terms.timeouts),
+  })
+  return { ...own, list: groupOf(list, name, source) }
+}
+
+/** The options of a call for the gateway; none where its format has no place for them. */
+function optionsIn({ endpoint, body: { providerOptions } }: OwnTermsSource['call']): SignalboxCallOptions {
+  const given = endpoint.format === 'ai-sdk' && isObject(providerOptions) ? providerOptions.signalbox : undefined
+  return given === undefined || given === null ? {} : parseCallOptions(given)
+}
+
+/** Refuses what only chat has. `at`: what stands before the path of a member. */
+function refuseForOthers(
+  kind: Kind,
+  at: string,
+  { models = [], ...others }: { models: readonly ComboModel[] | undefined; params?: unknown; reasoning?: unknown },
+): void {
+  if (kind === 'llm') return
+  const entry = models.findIndex((one) => typeof one === 'object' && one.params)
+  const member = entry >= 0 ? `models[${entry}].params` : Object.keys(defined(others))[0]
+  if (member === undefined) return
+  throw gatewayError('INVALID_REQUEST', {
+    message: `${at}${member}" is for chat. Leave it out for models of the kind "${kind}".`,
+  })
+}
+
+/** An entry with parameters for all entries, of which its own win. */
+const entryWith = (params: EntryParams, entry: ComboModel): ComboModel =>
+  typeof entry === 'string' ? { model: entry, params } : { ...entry, params: { ...params, ...entry.params } }
+
+/** The smaller of two limits, as far as they are given. */
+const least = (one: number | undefined, other: number | undefined) =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+
+function leastTimes(one: RequestModels['timeouts'], other: RequestModels['timeouts']): RequestModels['timeouts'] {
+  if (!one || !other) return one ?? other
+  return defined({
+    headersMs: least(one.headersMs, other.headersMs),
+    idleMs: least(one.idleMs, other.idleMs),
+    totalMs: least(one.totalMs, other.totalMs),
+  })
+}
+
+/**
+ * The list as a group of this name. It shares no state with a combo; a session that has moved stays so where the same list is sent again.
+ */
+function groupOf(
+  list: RequestModels,
+  name: string,
+  { call, context, table, settings, log }: Omit<OwnTermsSource, 'exchange'>,
+): Group {
   const { kind } = call.endpoint.operation
-  const withParams = list.models.findIndex((entry) => kind !== 'llm' && typeof entry === 'object' && entry.params)
-  if (withParams >= 0)
-    throw gatewayError('INVALID_REQUEST', {
-      message: `${NAME}: "models[${withParams}].params" is for chat. Leave it out for models of the kind "${kind}".`,
-    })
-  const group = groupOf(list, { kind, context, settings })
-  const taken = { has: (name: string) => table.combos.has(name) || table.aliases.has(name) }
+  const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...given } = list
+  const time = new Date(0).toISOString()
+  const group = {
+    ...comboGroup({ ...given, id: '', name, kind, strategy, createdAt: time, updatedAt: time }),
+    label: 'list',
+    edition: JSON.stringify(list),
+    rules: rulesOf(list, context.underRules(context, settings, undefined).limits),
+  }
+  const taken = { has: (model: string) => table.combos.has(model) || table.aliases.has(model) }
   const entries = group.entries.map((entry) => ({ ...entry, name: wholeName(entry.name, group, taken) }))
-  for (const { name } of entries) {
-    const refusal = log.nameRule?.(name, table)
+  for (const { name: model } of entries) {
+    const refusal = log.nameRule?.(model, table)
     if (refusal) throw refusal
   }
   const whole = { ...group, entries }
@@ -37,31 +119,16 @@ export function listIn(header: string, { call, context, table, settings, log }: 
   return whole
 }
 
-/** The list as a group. It shares no state with a combo; a session that has moved stays so where the same list is sent again. */
-function groupOf(
-  list: RequestModels,
-  { kind, context, settings }: Pick<ListTerms, 'context' | 'settings'> & { kind: Kind },
-): Group {
-  const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...given } = list
-  const time = new Date(0).toISOString()
-  return {
-    ...comboGroup({ ...given, id: '', name: NAME, kind, strategy, createdAt: time, updatedAt: time }),
-    label: 'list',
-    edition: JSON.stringify(list),
-    rules: rulesOf(list, context.underRules(context, settings, undefined).limits),
-  }
-}
-
 /** The rules of a list, which can only be narrower than those that hold without. */
 function rulesOf({ maxAttempts, timeouts = {} }: RequestModels, limits: PipelineContext['limits']): Group['rules'] {
   const { headersMs, idleMs, totalMs } = timeouts
-  const least = (given: number | undefined, limit: number) => Math.min(given ?? limit, limit)
+  const within = (given: number | undefined, limit: number) => Math.min(given ?? limit, limit)
   return {
-    maxAttempts: least(maxAttempts, limits.maxAttempts),
+    maxAttempts: within(maxAttempts, limits.maxAttempts),
     timeouts: {
-      headersMs: least(headersMs, limits.headersTimeoutMs),
-      idleMs: least(idleMs, limits.silenceTimeoutMs),
-      totalMs: least(totalMs, limits.totalTimeoutMs),
+      headersMs: within(headersMs, limits.headersTimeoutMs),
+      idleMs: within(idleMs, limits.silenceTimeoutMs),
+      totalMs: within(totalMs, limits.totalTimeoutMs),
     },
   }
 }

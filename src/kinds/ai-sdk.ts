@@ -8,7 +8,7 @@ import type { WriteTerms } from './forms.ts'
  * target may answer; those that the target does not take are losses.
  */
 
-/** The options of each provider in a request. */
+/** The options of each provider in a request. Those of Signalbox were checked before, and have for models the end user alone. */
 export function optionsIn(body: Fields): readonly Fields[] {
   const given = body.fields('providerOptions')
   return Object.keys(given?.value ?? {}).flatMap((name) => given?.fields(name) ?? [])
@@ -21,7 +21,7 @@ export const firstIn = <T>(options: readonly Fields[], read: (one: Fields) => T 
 /** Notes the members of a request that were not read as losses. */
 export function dropUnread(body: Fields, options: readonly Fields[]): void {
   body.ignore('model', 'headers')
-  for (const one of [...options, body]) one.drop()
+  for (const one of [...options, body]) if (one.at !== 'providerOptions.signalbox') one.drop()
 }
 
 /** Members of an answer beside its content: usage, time and model, warnings, and `providerMetadata.signalbox` with `more` among its members. */

@@ -77,7 +77,9 @@ const wholeWithin = (least: number, most: number) => {
     v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message)),
   )
 }
-const EFFORT = `must be one of ${EFFORTS.map((effort) => `"${effort}"`).join(', ')}`
+/** How hard a model reasons. */
+export const effort = v.picklist(EFFORTS, `must be one of ${EFFORTS.map((one) => `"${one}"`).join(', ')}`)
+
 const STOP = 'must be text of 1 to 200 characters'
 const STOPS = 'must be a list of 1 to 16 texts'
 
@@ -99,7 +101,7 @@ export const entryParams = v.pipe(
     seed: wholeWithin(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
     presencePenalty: within(-2, 2),
     frequencyPenalty: within(-2, 2),
-    reasoning: v.exactOptional(v.picklist(EFFORTS, EFFORT)),
+    reasoning: v.exactOptional(effort),
   }),
 )
 

@@ -1,8 +1,10 @@
+import * as v from 'valibot'
 import { gatewayError, isGatewayError } from '../errors.ts'
 import { tryParseJson } from '../lib/json.ts'
-import { requestModelsFields } from '../types/records/request-models.ts'
+import { callOptionsFields, requestModelsFields, type SignalboxCallOptions } from '../types/records/request-models.ts'
 import type { RequestModels } from '../types.ts'
-import { invalidInput, parseInput } from './input.ts'
+import { effort, entryParams } from './combo-entry.ts'
+import { type ClosedSchema, closed, invalidInput, noList, parseInput } from './input.ts'
 import { inputSchema } from './schemas.ts'
 
 /** In characters, of a header that every runtime and server lets pass. */
@@ -25,5 +27,32 @@ export function parseRequestModels(header: string): RequestModels {
   } catch (thrown) {
     if (!isGatewayError(thrown, 'INVALID_REQUEST')) throw thrown
     throw gatewayError('INVALID_REQUEST', { message: `x-signalbox-models: ${thrown.message}` })
+  }
+}
+
+/** Where a call of the AI SDK has its options for the gateway. */
+export const CALL_OPTIONS = 'providerOptions.signalbox'
+
+const options: unknown = closed({
+  ...inputSchema(callOptionsFields, 'create').entries,
+  params: v.exactOptional(entryParams),
+  reasoning: v.exactOptional(effort),
+})
+const callOptions = options as ClosedSchema<SignalboxCallOptions> // the entries and the type come from the same fields
+
+/** So that each member is named by its whole path. */
+const atItsPlace = closed({ [CALL_OPTIONS]: v.pipe(noList(), callOptions) })
+
+/** What is said of a member that is not known, and not within another one. */
+const UNKNOWN = /^Unknown field "providerOptions\.signalbox\.[^.["]*"/
+
+/** Checks the options of a call of the AI SDK for the gateway. Throws `INVALID_REQUEST` with the member that is wrong. */
+export function parseCallOptions(given: unknown): SignalboxCallOptions {
+  try {
+    return parseInput(atItsPlace, { [CALL_OPTIONS]: given })[CALL_OPTIONS]
+  } catch (thrown) {
+    if (!isGatewayError(thrown, 'INVALID_REQUEST') || !UNKNOWN.test(thrown.message)) throw thrown
+    const hint = 'Options of a model stand beside it, under the name of its provider, such as "openai".'
+    throw gatewayError('INVALID_REQUEST', { message: `${thrown.message} ${hint}` })
   }
 }

@@ -27,6 +27,8 @@ export class Client {
   /** What becomes of its request. */
   readonly log: RequestLog
   readonly #timeoutMs: number | undefined
+  readonly #clock: Clock
+  readonly #startedAt: number
   #cancelTimeout: CancelDeadline | undefined = undefined
   readonly #inFlight: InFlight
   readonly #entry: InFlightEntry
@@ -41,11 +43,10 @@ export class Client {
     this.#inFlight = inFlight
     this.#entry = inFlight.add(this)
     this.#stopListening = exchange.onAbort(() => this.cancel(gatewayError('CLIENT_CLOSED_REQUEST')))
-    const ms = askedTimeout(exchange)
-    this.#timeoutMs = ms
-    if (ms === undefined || Number.isNaN(ms)) return
-    this.timeoutAt = clock.now() + ms
-    this.#cancelTimeout = startDeadline(clock, ms, () => this.cancel(timedOut(ms)))
+    this.#clock = clock
+    this.#startedAt = clock.now()
+    this.#timeoutMs = askedTimeout(exchange)
+    if (this.#timeoutMs) this.endAfter(this.#timeoutMs, TIMEOUT_HEADER)
   }
 
   get keyDigest(): string | undefined {
@@ -59,6 +60,16 @@ export class Client {
   /** Does it have a time-out of its own? */
   get isTimed(): boolean {
     return this.#cancelTimeout !== undefined
+  }
+
+  /** Sets the time-out to `ms` from the beginning of the request, unless it is shorter already. `name`: what of the request says so. */
+  endAfter(ms: number, name: string): void {
+    const at = this.#startedAt + ms
+    if (at >= this.timeoutAt) return
+    this.#cancelTimeout?.()
+    this.timeoutAt = at
+    const left = Math.max(0, at - this.#clock.now())
+    this.#cancelTimeout = startDeadline(this.#clock, left, () => this.cancel(timedOut(ms, name)))
   }
 
   /** Throws `INVALID_REQUEST` unless the time-out is a whole number of ms, from 1 to a day. */
@@ -99,5 +110,5 @@ function askedTimeout(exchange: Pick<Exchange, 'header'>): number | undefined {
   return ms < 1 || ms > MAX_TIMEOUT_MS ? Number.NaN : ms
 }
 
-const timedOut = (ms: number) =>
-  gatewayError('UPSTREAM_TIMEOUT', { message: `There was no answer within the ${ms} ms of "${TIMEOUT_HEADER}".` })
+const timedOut = (ms: number, name: string) =>
+  gatewayError('UPSTREAM_TIMEOUT', { message: `There was no answer within the ${ms} ms of "${name}".` })

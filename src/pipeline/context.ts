@@ -1,4 +1,4 @@
-import type { CodecContext } from '../codec/codec.ts'
+import type { AskedRequest, CodecContext } from '../codec/codec.ts'
 import type { ModelCall } from '../codec/model-call.ts'
 import type { KnownKeys } from '../codec/secrets.ts'
 import type { InFlight } from '../lib/in-flight.ts'
@@ -47,13 +47,24 @@ export interface PipelineLimits {
   maxAttempts: number
 }
 
-/** What a list of models is read with. */
-export interface ListTerms {
-  call: Pick<ModelCall, 'endpoint'>
+/** What the terms of a request are read from, and with. */
+export interface OwnTermsSource {
+  call: Pick<ModelCall, 'endpoint' | 'model' | 'body'>
+  exchange: AskedRequest['exchange']
   context: PipelineContext
   table: RouteTable
   settings: StoredSettings
   log: Pick<RequestLog, 'nameRule'>
+}
+
+/** The terms that a request brings, besides what it asks its model. */
+export interface OwnTerms {
+  /** Its headers; what it says in their place in its body is among them. */
+  exchange: AskedRequest['exchange']
+  /** The models to ask in place of what its model name leads to. */
+  list?: Group
+  /** How long its client waits at most, in ms from the beginning of the request, and the member that says so. */
+  timeout?: { ms: number; name: string }
 }
 
 /** Everything that model requests need from the rest of the gateway. */
@@ -63,8 +74,8 @@ export interface PipelineContext extends CodecContext {
   settings(): Promise<StoredSettings>
   /** The context under the rules of the settings and of a combo. */
   underRules(context: PipelineContext, settings: StoredSettings, combo: Group | undefined): PipelineContext
-  /** The models that a request brings by `x-signalbox-models`, as a group. Rejects with what the client is to read as an error. */
-  listIn(header: string, terms: ListTerms): Promise<Group>
+  /** The terms that a request brings in its headers and its body. Rejects with what the client is to read as an error. */
+  ownTerms(source: OwnTermsSource): Promise<OwnTerms>
   /** The connection's credential, decrypted; `undefined` when it has none. */
   apiKeyOf(connection: ConnectionRecord): Promise<string | undefined>
   /** The credentials of all connections that can be decrypted, for removal from errors and headers. */

@@ -17,8 +17,9 @@ import type { CooldownState } from '../routing/health.ts'
 import { reasonOf } from '../routing/strategies.ts'
 import type { PresentedKey } from '../store/keyring.ts'
 import { mediaCall } from './asked-media.ts'
-import type { ListTerms, PipelineContext } from './context.ts'
+import type { PipelineContext } from './context.ts'
 import { factsOf } from './facts.ts'
+import { bringsTerms } from './read.ts'
 import type { NameRule } from './steps.ts'
 import { routesOfGroup } from './targets/groups.ts'
 import { resolutionAt } from './targets/resolution.ts'
@@ -53,7 +54,6 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
   const isBeside = endpoint.headers !== undefined || path.includes('{model}')
   const text = JSON.stringify(isBeside ? body : { ...body, model })
   const read = parseModelCall(encodeUtf8(text), endpoint, isBeside ? { model } : {})
-  const facts = factsOf(read, header)
   const leftOut: LeftOut[] = []
   const routes: Route[] = []
   const access = accessOf(key, gateway.catalog)
@@ -66,7 +66,12 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
           message: `The API key may not ask for models of the kind "${operation.kind}".`,
         })
     const settings = await gateway.settings()
-    const list = await listOf(header('x-signalbox-models'), { call, context: gateway, table, settings, access })
+    const unsent = { header, copyHeaders() {}, query: '' } // nothing is sent
+    const log = { nameRule: nameRuleOf(access) }
+    const source = { call, exchange: unsent, context: gateway, table, settings, log }
+    const own = bringsTerms(source) ? await gateway.ownTerms(source) : undefined
+    const { exchange = unsent, list } = own ?? {}
+    const facts = factsOf(read, (name) => exchange.header(name))
     const context = gateway.underRules(gateway, settings, list ?? table.ruledCombo(model))
     const resolver = {
       table,
@@ -82,7 +87,6 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
       routes.push(route)
       if (routes.length === MAX_TARGETS) break
     }
-    const exchange = { header, copyHeaders() {}, query: '' } // nothing is sent
     const asked: UnsentRequest = { call, format, context, table, exchange, owner: '', ...(list && { list }) }
     return { model, ...(await explainTargets(routes, asked, access)), leftOut }
   } catch (thrown) {
@@ -102,16 +106,10 @@ function leftOutOf({ name, entries }: Group, facts: RequestFacts): LeftOut[] {
 /** A request that is not made. */
 type UnsentRequest = AskedRequest & { context: PipelineContext; list?: Group }
 
-/** The models that the request brings itself, if the key may use them. */
-async function listOf(
-  models: string | undefined,
-  { access, ...terms }: Omit<ListTerms, 'log'> & { access: Access | undefined },
-): Promise<Group | undefined> {
-  if (models === undefined) return undefined
-  const nameRule: NameRule = (name, table) =>
+const nameRuleOf =
+  (access: Access | undefined): NameRule =>
+  (name, table) =>
     access?.allowsModel(name, table) === false ? notAllowed(name) : undefined
-  return terms.context.listIn(models, { ...terms, log: { nameRule } })
-}
 
 const notAllowed = (name: string) =>
   gatewayError('MODEL_NOT_ALLOWED', { message: `The API key may not use the model "${name}".` })

@@ -64,7 +64,7 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
 
 type Shared =
   | ('catalog' | 'clock' | 'random' | 'limits' | 'bodyTime' | 'inFlight' | 'observer' | 'follow')
-  | ('isStrict' | 'fetchesMedia' | 'asksForUsage' | 'aroundAttempt' | 'listIn')
+  | ('isStrict' | 'fetchesMedia' | 'asksForUsage' | 'aroundAttempt' | 'ownTerms')
 
 /** Makes the pipeline. What only some requests need is loaded with the first of them. */
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {

@@ -4,9 +4,10 @@ import type { Endpoint } from '../formats/format.ts'
 import { formatOf } from '../formats/formats.ts'
 import type { Exchange } from '../lib/exchange.ts'
 import { isMultipart, requireJson, requirePlainUtf8 } from '../lib/http-headers.ts'
+import { isObject } from '../lib/json.ts'
 import { once } from '../lib/promises.ts'
 import { timedBody } from '../lib/timed-body.ts'
-import type { PipelineContext } from './context.ts'
+import type { OwnTermsSource, PipelineContext } from './context.ts'
 import type { ModelRequest } from './request.ts'
 import type { ServedRequest } from './steps.ts'
 
@@ -43,12 +44,13 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
   log.routed(table)
   const isMedia = endpoint.format === 'gemini' && MEDIA.test(read.text)
   const call = isMedia ? await (await loadMedia()).mediaCall(read, exchange.query, table) : read
-  const models = exchange.header('x-signalbox-models')
-  const terms = { call, context, table, settings, log }
-  const list = models === undefined ? undefined : await client.scope.race(context.listIn(models, terms))
   const format = formatOf(endpoint.format)
+  const source = { call, exchange, context, table, settings, log }
+  const own = bringsTerms(source) ? await client.scope.race(context.ownTerms(source)) : undefined
+  if (own?.timeout) client.endAfter(own.timeout.ms, own.timeout.name)
+  const list = own?.list
   return {
-    exchange,
+    exchange: own?.exchange ?? exchange,
     call,
     format,
     context: context.underRules(context, settings, list ?? table.ruledCombo(call.model)),
@@ -61,6 +63,14 @@ export async function readRequest(served: ServedRequest, context: PipelineContex
     ...(format.tellsCourse && { describe: (await loadAnswerFacts()).describeAnswers(log, table) }),
   }
 }
+
+/** Does a request bring terms of its own: models in a header, or in the AI SDK's protocol options for the gateway? */
+export const bringsTerms = ({
+  call: { endpoint, body },
+  exchange,
+}: Pick<OwnTermsSource, 'call' | 'exchange'>): boolean =>
+  exchange.header('x-signalbox-models') !== undefined ||
+  (endpoint.format === 'ai-sdk' && isObject(body.providerOptions) && 'signalbox' in body.providerOptions)
 
 /** What Google's clients ask for images and speech by. */
 const MEDIA = /"response_?modalities"/i

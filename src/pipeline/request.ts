@@ -1,5 +1,4 @@
 import type { AskedRequest } from '../codec/codec.ts'
-import type { Exchange } from '../lib/exchange.ts'
 import type { Group } from '../routing/group.ts'
 import type { RouteTable } from '../routing/route-table.ts'
 import type { Client } from './client.ts'
@@ -8,7 +7,6 @@ import type { RequestLog } from './request-log.ts'
 
 /** One model request that has been read. */
 export interface ModelRequest extends AskedRequest {
-  readonly exchange: Exchange
   /** Under the rules for its model name. */
   readonly context: PipelineContext
   readonly table: RouteTable

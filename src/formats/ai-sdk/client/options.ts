@@ -78,7 +78,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
     warnings.noteDropped(openai.path('include'))
   customer?.drop()
   given.ignore('azure', 'googleVertex', 'vertex')
-  for (const fields of [openai, anthropic, google, signalbox, gateway, given]) fields.drop()
+  for (const fields of [openai, anthropic, google, gateway, given]) fields.drop() // those of Signalbox were checked before
   return { options, isStrict, instructions: text ? instructionsOf(text) : undefined, own }
 }
 

@@ -1,0 +1,126 @@
+import * as ai7 from 'ai'
+import { createSignalbox, type SignalboxCallOptions } from '../../src/ai/signalbox.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { answerAt } from '../kinds/samples.ts'
+import { wav } from '../kinds/transcription/sample.ts'
+import { chatAnswer, chatEvents } from '../pipeline/support/answers.ts'
+import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
+import { type Call, fakeUpstream, json, sse } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+/** The models of either client. */
+interface Provider {
+  languageModel(id: string): ai7.LanguageModel
+  embeddingModel(id: string): ai7.EmbeddingModel
+  rerankingModel(id: string): Parameters<typeof ai7.rerank>[0]['model']
+  imageModel(id: string): ai7.ImageModel
+  speechModel(id: string): Parameters<typeof ai7.experimental_generateSpeech>[0]['model']
+  transcriptionModel(id: string): Parameters<typeof ai7.experimental_transcribe>[0]['model']
+}
+
+/** Each client that sends the options of a call. */
+const clients: Readonly<Record<string, (gateway: Gateway) => { ai: typeof ai7; models: Provider }>> = {
+  'createGateway of AI SDK 7': ({ fetch }) => ({
+    ai: ai7,
+    models: ai7.createGateway({ baseURL: 'http://gateway/v4/ai', apiKey: 'x', fetch }),
+  }),
+  'createGateway of AI SDK 6': ({ fetch }) => ({
+    ai: ai6,
+    models: ai6.createGateway({ baseURL: 'http://gateway/v3/ai', apiKey: 'x', fetch }),
+  }),
+  'signalbox/ai in AI SDK 7': (gateway) => ({ ai: ai7, models: createSignalbox(gateway) }),
+  'signalbox/ai in AI SDK 6': (gateway) => ({ ai: ai6, models: createSignalbox(gateway, { specification: 'v3' }) }),
+}
+
+const toolCall = { id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }
+const calling = { index: 0, message: { role: 'assistant', content: null, tool_calls: [toolCall] } }
+
+/** Every connection but `two` fails; a request with tools and no result of one is answered by a call. */
+function answer({ url, body, provider }: Call): Response {
+  if (provider !== 'two') return json({ error: { message: 'It broke.' } }, 500)
+  const answered = answerAt(url.pathname)
+  if (answered) return answered
+  const { stream, tools, messages } = JSON.parse(body)
+  if (tools && messages.length < 3)
+    return json({ ...chatAnswer(), choices: [{ ...calling, finish_reason: 'tool_calls' }] })
+  return stream ? sse(chatEvents()) : json(chatAnswer())
+}
+
+for (const [name, open] of Object.entries(clients)) {
+  const test = suite(`providerOptions.signalbox by ${name}`)
+
+  async function opened() {
+    const up = fakeUpstream(answer)
+    const { gateway, told } = await openWorld({ fetch: up, connections: ['one', 'two'] })
+    return { up, told, ...open(gateway) }
+  }
+
+  const signalbox: SignalboxCallOptions = {
+    models: ['one/x', { model: 'two/x', params: { maxTokens: 7 } }],
+    user: 'me',
+  }
+  const asked = { providerOptions: { signalbox }, maxRetries: 0 }
+
+  test('texts are generated and streamed by the models of the call', async () => {
+    const { ai, models, up } = await opened()
+    const model = models.languageModel('said')
+    const whole = await ai.generateText({ ...asked, model, prompt: 'Hi' })
+    assert.equal([whole.text, whole.warnings], ['Hello', []])
+    assert.is(Object(whole.providerMetadata?.signalbox).target, 'two/x')
+    const streamed = ai.streamText({ ...asked, model, prompt: 'Hi' })
+    assert.is(await streamed.text, 'Hello there, world')
+    assert.equal(up.providers, ['one', 'two', 'one', 'two'])
+    assert.equal(
+      up.calls.map(({ body }) => JSON.parse(body).max_tokens),
+      [undefined, 7, undefined, 7],
+    )
+  })
+
+  test('each step of a call with tools asks the same models', async () => {
+    const { ai, models, up, told } = await opened()
+    const tools = {
+      look: ai.tool({ inputSchema: ai.jsonSchema<object>({ type: 'object' }), execute: async () => 'seen' }),
+    }
+    const model = models.languageModel('said')
+    const { text, steps } = await ai.generateText({ ...asked, model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(3) })
+    assert.equal([text, steps.length], ['Hello', 2])
+    assert.equal(up.providers, ['one', 'two', 'one', 'two'])
+    assert.equal(
+      told.requests.map(({ model }) => model),
+      ['said', 'said'],
+    )
+  })
+
+  test('models of each kind are those of the call', async () => {
+    const { ai, models: of, up } = await opened()
+    const { experimental_generateSpeech: speak, experimental_transcribe: transcribe } = ai
+    const models = ['one/x', 'two/x']
+    const options = { maxRetries: 0, providerOptions: { signalbox: { models, retryAmbiguous: true } } }
+    await ai.embed({ ...options, model: of.embeddingModel('said'), value: 'Hi' })
+    await ai.rerank({
+      ...options,
+      model: of.rerankingModel('said'),
+      query: 'red',
+      documents: ['a tree', 'a red fruit'],
+    })
+    await ai.generateImage({ ...options, model: of.imageModel('said'), prompt: 'a walk' })
+    await speak({ ...options, model: of.speechModel('said'), text: 'Hi' })
+    await transcribe({ ...options, model: of.transcriptionModel('said'), audio: wav })
+    assert.equal(
+      up.providers.filter((provider) => provider === 'two'),
+      Array.from({ length: 5 }, () => 'two'),
+    )
+  })
+
+  test('what is wrong in the options is named by its path', async () => {
+    const { ai, models, up } = await opened()
+    const model = models.languageModel('said')
+    const providerOptions = { signalbox: { timeoutMs: 'soon' } }
+    const thrown = await ai.generateText({ model, prompt: 'Hi', providerOptions }).catch((error: unknown) => error)
+    assert.equal([Object(thrown).statusCode, up.calls.length], [400, 0])
+    assert.match(String(thrown), '"providerOptions.signalbox.timeoutMs" must be a whole number')
+  })
+}

@@ -1,0 +1,321 @@
+import { openGate } from '../gate/support/world.ts'
+import { answerAt } from '../kinds/samples.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { type Answering, fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
+import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+const test = suite('options of a call of the AI SDK for the gateway')
+
+const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }]
+const PATH = '/v4/ai/language-model'
+
+/** A body for each route, without options. */
+const bodies: Readonly<Record<string, object>> = {
+  'language-model': { prompt },
+  'embedding-model': { values: ['Hi'] },
+  'reranking-model': { query: 'red', documents: { type: 'text', values: ['a tree', 'a red fruit'] } },
+  'image-model': { prompt: 'a walk', n: 1 },
+  'speech-model': { text: 'Hi' },
+  'transcription-model': { audio: 'AAAA', mediaType: 'audio/wav' },
+}
+const routes = Object.keys(bodies)
+
+const asking = (model: string, headers: Record<string, string> = {}) => ({
+  headers: {
+    'ai-language-model-id': model,
+    'ai-model-id': model,
+    ...headers,
+  },
+})
+
+async function open(answer: Answering = () => json(chatAnswer()), more: WorldOptions = {}) {
+  const up = fakeUpstream((call, nth) => answerAt(call.url.pathname) ?? answer(call, nth))
+  const world = await openWorld({ fetch: up, combos: { fast: ['one/m', 'two/m'] }, ...more })
+  const ask = (signalbox: unknown, { path = PATH, model = 'fast', headers = {}, body = {} }: Asked = {}) => {
+    const route = path.slice(path.lastIndexOf('/') + 1)
+    const whole = { ...bodies[route], ...body, providerOptions: { signalbox } }
+    return world.post(path, whole, asking(model, headers))
+  }
+  return { ...world, up, ask, sent: () => up.calls.map(({ body }) => JSON.parse(body)) }
+}
+
+interface Asked {
+  path?: string
+  model?: string
+  headers?: Record<string, string>
+  body?: object
+}
+
+const error = async (response: Response) => {
+  const { error } = (await response.json()) as { error: { message: string } }
+  return error.message
+}
+
+const failingFirst: Answering = ({ provider }) => (provider === 'one' ? json({ error: {} }, 503) : json(chatAnswer()))
+
+test('models are asked in their order, in place of the model of the call, which records have', async () => {
+  const { ask, up, told, sent } = await open(failingFirst)
+  const models = ['one/m', { model: 'two/m', params: { maxTokens: 7 } }, 'three/m']
+  const response = await ask({ models }, { model: 'said' })
+  assert.is(response.status, 200)
+  assert.equal((await response.json()).warnings, [], 'no option of the gateway is a loss')
+  assert.equal(up.providers, ['one', 'two'])
+  assert.equal(
+    sent().map(({ max_tokens }) => max_tokens),
+    [undefined, 7],
+  )
+  assert.is(told.requests[0]?.model, 'said')
+  assert.is(told.requests[0]?.attempts[1]?.via, 'providerOptions.signalbox:fallback')
+})
+
+test('parameters hold for the model of the call, over its own options; those of an entry win', async () => {
+  const { ask, sent } = await open(failingFirst)
+  const params = { maxTokens: 7, temperature: 0.5 }
+  await ask({ params }, { body: { maxOutputTokens: 900, topP: 0.25 } })
+  await ask({ params, models: [{ model: 'three/m', params: { maxTokens: 8 } }] })
+  assert.equal(
+    sent().map(({ max_tokens, temperature, top_p }) => [max_tokens, temperature, top_p]),
+    [
+      [7, 0.5, 0.25],
+      [7, 0.5, 0.25],
+      [8, 0.5, undefined],
+    ],
+  )
+})
+
+test('members of a list hold for the model of the call without a list', async () => {
+  const { ask, up } = await open(({ provider }) => json(chatAnswer(provider === 'two' ? '{}' : 'Hello')))
+  const body = { responseFormat: { type: 'json', schema: { type: 'object' } } }
+  assert.is((await ask({ on: ['schema'] }, { body })).status, 200)
+  assert.equal(up.providers, ['one', 'two'])
+  const failing = await open(() => json({}, 500))
+  await failing.ask({ maxAttempts: 1 })
+  assert.equal(failing.up.providers, ['one'])
+})
+
+test('with a list in the header, each member of the options wins, of limits the smaller, and the model of the call does not count', async () => {
+  const { ask, up, sent } = await open(() => json({}, 500))
+  const listed = { models: [{ model: 'two/m', params: { maxTokens: 5 } }, 'three/m', 'one/m'], maxAttempts: 2 }
+  const headers = { 'x-signalbox-models': JSON.stringify(listed) }
+  await ask({ params: { maxTokens: 7 } }, { headers })
+  assert.equal(up.providers, ['two', 'three'])
+  assert.equal(
+    sent().map(({ max_tokens }) => max_tokens),
+    [5, 7],
+  )
+  await ask({ models: ['one/m', 'two/m', 'three/m'], maxAttempts: 3 }, { headers })
+  assert.equal(up.providers.slice(2), ['one', 'two'])
+  await ask({ maxAttempts: 1 }, { headers })
+  assert.equal(up.providers.slice(4), ['two'])
+  await ask({ user: 'me' }, { headers })
+  assert.equal(up.providers.slice(5), ['two', 'three'], 'options of another kind leave the list as it is')
+})
+
+for (const [by, options, headers, ms] of [
+  ['the option', { timeoutMs: 500 }, {}, 500],
+  ['the option, which is shorter than the header', { timeoutMs: 500 }, { 'x-signalbox-timeout-ms': '900' }, 500],
+  ['the header, which is shorter than the option', { timeoutMs: 900 }, { 'x-signalbox-timeout-ms': '500' }, 500],
+] as const)
+  test(`the call waits as long as ${by} says`, async () => {
+    const { ask, clock, up } = await open(() => never())
+    const asked = ask(options, { headers })
+    while (up.calls.length === 0) await clock.advance(0)
+    await clock.advance(ms - 1)
+    assert.is(up.open, 1)
+    await clock.advance(1)
+    const response = await asked
+    assert.is(response.status, 504)
+    const name =
+      'x-signalbox-timeout-ms' in headers && ms < options.timeoutMs
+        ? 'x-signalbox-timeout-ms'
+        : 'providerOptions.signalbox.timeoutMs'
+    assert.match(await error(response), `There was no answer within the ${ms} ms of "${name}".`)
+    assert.is(up.open, 0)
+  })
+
+test('a strict call is refused what its target cannot do, and one that is not strict stays as the header says', async () => {
+  const { ask } = await open()
+  const body = { seed: 7 }
+  const model = 'claude/c'
+  assert.is((await ask({ strict: true }, { model, body })).status, 400)
+  assert.is((await ask({ strict: false }, { model, body })).status, 502) // it is asked, and its answer is of another format
+  assert.is((await ask({ strict: false }, { model, body, headers: { 'x-signalbox-strict': 'true' } })).status, 400)
+})
+
+test('calls of one session go to the same target, as by the header', async () => {
+  const models = ['one/m', 'two/m', 'three/m']
+  const { ask, up } = await open(undefined, { combos: { sticky: { models, strategy: 'sticky' } } })
+  const sessions = Array.from({ length: 8 }, (_, at) => `session ${at}`)
+  for (const session of sessions) await ask({ session }, { model: 'sticky' })
+  for (const session of sessions) await ask({}, { model: 'sticky', headers: { 'x-signalbox-session': session } })
+  const headers = { 'x-signalbox-session': 'of the header' }
+  for (const session of sessions) await ask({ session }, { model: 'sticky', headers })
+  const [first, ...others] = [0, 8, 16].map((at) => up.providers.slice(at, at + 8))
+  assert.ok(new Set(first).size > 1)
+  assert.equal(others, [first, first])
+})
+
+test('the end user is told to the provider and kept, and the effort is that of the model', async () => {
+  const { ask, sent, api } = await open(undefined, { usage: true })
+  await ask({ user: 'me', reasoning: 'low' })
+  assert.equal([sent()[0]?.user ?? sent()[0]?.safety_identifier, sent()[0]?.reasoning_effort], ['me', 'low'])
+  const { requests } = await api.usage.requests({ user: 'me' })
+  assert.is(requests.length, 1)
+})
+
+for (const route of routes)
+  for (const version of [3, 4])
+    test(`version ${version} of ${route} takes models, and names none of the options as a loss`, async () => {
+      const { ask, up } = await open(undefined, { connections: ['one', 'two'] })
+      const options = { models: ['nowhere/x', 'two/x'], user: 'me', session: 's', strict: false, timeoutMs: 60_000 }
+      const response = await ask(options, { path: `/v${version}/ai/${route}`, model: 'said' })
+      const { warnings } = await response.json()
+      assert.equal([response.status, up.providers, warnings], [200, ['two'], []])
+    })
+
+const refusals: Array<[options: unknown, message: string | RegExp]> = [
+  [[], '"providerOptions.signalbox" must be an object'],
+  ['fast', '"providerOptions.signalbox" must be an object'],
+  [5, '"providerOptions.signalbox" must be an object'],
+  [{ modles: ['one/m'] }, /^Unknown field "providerOptions\.signalbox\.modles"\. Did you mean "models"\?/],
+  [
+    { language: 'de' },
+    /^Unknown field "providerOptions\.signalbox\.language"\. .* Options of a model stand beside it, under the name of its provider/,
+  ],
+  [{ tags: ['a'] }, /^Unknown field "providerOptions\.signalbox\.tags"/],
+  [{ models: 'one/m' }, '"providerOptions.signalbox.models" must be a list of model names'],
+  [{ models: [] }, /^"providerOptions\.signalbox\.models" must not be empty/],
+  [{ models: null }, /^"providerOptions\.signalbox\.models" must/],
+  [{ models: ['one/m', {}] }, /^"providerOptions\.signalbox\.models\[1\]\.model" is required/],
+  [
+    { models: [{ model: 'one/m', params: { foo: 1 } }] },
+    /^Unknown field "providerOptions\.signalbox\.models\[0\]\.params\.foo"\. Known: [^.]*\.$/,
+  ],
+  [{ params: { topP: 2 } }, '"providerOptions.signalbox.params.topP" must be a number from 0 to 1'],
+  [{ params: [] }, /^"providerOptions\.signalbox\.params" must be an object/],
+  [{ strategy: 'round-robin' }, /^"providerOptions\.signalbox\.strategy" cannot be "round-robin"/],
+  [{ on: 'schema' }, /^"providerOptions\.signalbox\.on" must be a list/],
+  [{ hedge: 'yes' }, '"providerOptions.signalbox.hedge" must be true or false'],
+  [{ timeouts: { headersMs: -1 } }, /^"providerOptions\.signalbox\.timeouts\.headersMs" must be/],
+  [{ maxAttempts: 0 }, /^"providerOptions\.signalbox\.maxAttempts" must be/],
+  [{ timeoutMs: '500' }, /^"providerOptions\.signalbox\.timeoutMs" must be a whole number from 1 to 86400000/],
+  [{ timeoutMs: 0 }, /^"providerOptions\.signalbox\.timeoutMs" must be a whole number/],
+  [{ strict: 'true' }, '"providerOptions.signalbox.strict" must be true or false'],
+  [{ session: '' }, '"providerOptions.signalbox.session" must not be blank'],
+  [{ session: 5 }, '"providerOptions.signalbox.session" must be text'],
+  [{ user: 5 }, '"providerOptions.signalbox.user" must be text'],
+  [{ reasoning: 'hard' }, /^"providerOptions\.signalbox\.reasoning" must be one of "none"/],
+]
+for (const [options, message] of refusals)
+  test(`${JSON.stringify(options)} is refused at each route by the path of its member, and nobody is called`, async () => {
+    const { ask, up } = await open()
+    for (const route of routes) {
+      const response = await ask(options, { path: `/v4/ai/${route}` })
+      const said = await error(response)
+      assert.is(response.status, 400, said)
+      if (typeof message === 'string') assert.is(said, message)
+      else assert.match(said, message)
+    }
+    assert.is(up.calls.length, 0)
+  })
+
+test('what only chat has is refused for other kinds', async () => {
+  const { ask, up } = await open()
+  for (const route of routes.slice(1))
+    for (const [options, member] of [
+      [{ params: { seed: 1 } }, 'params'],
+      [{ reasoning: 'low' }, 'reasoning'],
+      [{ models: ['one/m', { model: 'two/m', params: { seed: 1 } }] }, 'models[1].params'],
+    ] as const) {
+      const response = await ask(options, { path: `/v4/ai/${route}` })
+      assert.is(response.status, 400)
+      assert.ok((await error(response)).startsWith(`"providerOptions.signalbox.${member}" is for chat.`))
+    }
+  assert.is(up.calls.length, 0)
+})
+
+test('options that are null or absent are none', async () => {
+  const { ask, up } = await open()
+  for (const none of [null, undefined, {}]) assert.is((await ask(none)).status, 200)
+  assert.equal(up.providers, ['one', 'one', 'one'])
+})
+
+test('a key needs every model among its models, that of the call too where it has parameters', async () => {
+  const { post, up, key, keyId, gateway } = await openGate({ models: ['one/m', 'chain'], combos: { chain: ['two/m'] } })
+  assert.ok(key)
+  const ask = (signalbox: object, model = 'one/m') =>
+    post(PATH, { prompt, providerOptions: { signalbox } }, asking(model))
+  for (const [options, model] of [
+    [{ models: ['two/m'] }, 'one/m'],
+    [{ models: ['one/m', { model: 'two/m' }] }, 'one/m'],
+    [{ models: ['nowhere/m', 'one/m'] }, 'one/m'],
+    [{ params: { seed: 1 } }, 'two/m'],
+    [{ hedge: true }, 'two/m'],
+  ] as const) {
+    const response = await ask(options, model)
+    assert.is(response.status, 403, JSON.stringify(options))
+    await response.text()
+  }
+  assert.is(up.calls.length, 0)
+  assert.is((await ask({ models: ['chain', 'one/m'] }, 'any label')).status, 200)
+  assert.equal(up.providers, ['two'])
+  const body = { prompt, providerOptions: { signalbox: { models: ['one/m', 'two/m'] } } }
+  const { error: refusal } = await gateway.api.explain({ model: 'one/m', path: PATH, body, keyId })
+  assert.is(refusal?.code, 'MODEL_NOT_ALLOWED')
+})
+
+test('limits hold for each model', async () => {
+  const { post, up, used } = await openGate({ limits: { tokens: { total: 3_000 } } })
+  const signalbox = { models: ['two/m'], params: { maxTokens: 100 } }
+  const body = { prompt, maxOutputTokens: 4_000, providerOptions: { signalbox } }
+  assert.is((await post(PATH, body, asking('x'))).status, 200)
+  assert.is(JSON.parse(up.calls[0]?.body ?? '').max_tokens, 100)
+  assert.is(await used('tokens'), 12)
+})
+
+test('the setting requestModels forbids whatever makes a list, and nothing else', async () => {
+  const { ask, up, api } = await open()
+  await api.settings.update({ requestModels: false })
+  for (const options of [{ models: ['one/m'] }, { params: { seed: 1 } }, { on: ['content'] }]) {
+    const response = await ask(options)
+    assert.is(response.status, 403)
+    assert.match(await error(response), /"providerOptions\.signalbox".*"requestModels"/)
+  }
+  assert.is(up.calls.length, 0)
+  assert.is((await ask({ user: 'me', session: 's', timeoutMs: 60_000, strict: true, reasoning: 'low' })).status, 200)
+})
+
+test('explanations say where a call with options would go', async () => {
+  const { api, up } = await open()
+  const explain = (signalbox: object) =>
+    api.explain({ model: 'fast', path: PATH, body: { prompt, providerOptions: { signalbox } } })
+  const { targets } = await explain({ models: ['three/m', 'two/m'], params: { maxTokens: 7 } })
+  assert.equal(
+    targets.map(({ provider, params }) => [provider, params]),
+    [
+      ['three', { maxTokens: 7 }],
+      ['two', { maxTokens: 7 }],
+    ],
+  )
+  const { error: refusal } = await explain({ models: 5 })
+  assert.match(refusal?.message ?? '', 'providerOptions.signalbox.models')
+  assert.is(up.calls.length, 0)
+})
+
+test('options of a message and of a part are not those of the call', async () => {
+  const { ask, up } = await open()
+  const own = { providerOptions: { signalbox: { models: ['three/m'], nonsense: true } } }
+  const content = [{ type: 'text', text: 'Hi', ...own }]
+  const response = await ask(undefined, { body: { prompt: [{ role: 'user', content, ...own }] } })
+  assert.is(response.status, 200)
+  assert.equal(up.providers, ['one'])
+})
+
+test('other formats have no such options', async () => {
+  const { chat, up } = await open()
+  const providerOptions = { signalbox: { models: ['two/m'], nonsense: true } }
+  const messages = [{ role: 'user', content: 'Hi' }]
+  assert.is((await chat({ model: 'one/m', messages, providerOptions })).status, 200)
+  assert.equal(JSON.parse(up.calls[0]?.body ?? '').providerOptions, providerOptions)
+})
