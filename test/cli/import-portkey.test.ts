@@ -19,11 +19,15 @@ const KEYS = {
   LAB_KEY: 'lab-key-1234567',
   BEDROCK_MAIN_API_KEY: 'id:secret-1234567',
   AWS_REGION: 'us-east-1',
+  HOUSE_API_KEY: 'house-key-1234567',
+  OTHER_API_KEY: 'other-key-1234567',
+  AZURE_EU_API_KEY: 'azure-key-1234567',
+  AZURE_EU_BASE_URL: 'https://eu.openai.azure.com',
 }
 
-async function imported(folder: string, config: object) {
+async function imported(folder: string, config: object, more: readonly string[] = []) {
   const path = await written(folder, '.json', JSON.stringify(config))
-  const found = await started(folder, ['portkey', path], KEYS)
+  const found = await started(folder, ['portkey', path, ...more], KEYS)
   const { combos } = await found.api.combos.list()
   return { ...found, combos: Object.fromEntries(combos.map((combo) => [combo.name, combo])) }
 }
@@ -65,7 +69,7 @@ test('a config of one provider has its attempts and its time-out', async ({ fold
 
 test('a combo tries all models below it, and time-outs of all its targets are its own', async ({ folder }) => {
   const { said, combos } = await imported(folder, {
-    strategy: { mode: 'fallback', sticky_session: { ttl: 1 } },
+    strategy: { mode: 'fallback', other: 1 },
     retry: { use_retry_after_header: true },
     targets: [
       {
@@ -79,9 +83,9 @@ test('a combo tries all models below it, and time-outs of all its targets are it
   })
   assert.equal([combos.portkey?.maxAttempts, combos.portkey?.timeouts?.totalMs], [4, 7_000])
   assert.is(combos.spread?.timeouts?.totalMs, 5_000)
-  assert.match(said, /targets\[0\] -> The attempts and time-outs of spread hold for requests that name it/)
+  assert.match(said, /targets\[0\] -> The attempts, time-outs and health of spread hold for requests that name it/)
   assert.match(said, /targets\[1\]: retry -> The next target is tried/)
-  assert.match(said, /^ {2}strategy\.sticky_session -> See the strategy "sticky"/m)
+  assert.match(said, /^ {2}strategy\.other -> has no counterpart/m)
   assert.match(said, /^ {2}retry\.use_retry_after_header -> /m)
 })
 
@@ -154,7 +158,7 @@ test('servers of the user and clouds of Portkey are asked at their addresses', a
       {
         provider: 'anthropic',
         custom_host: 'https://claude.test/v1',
-        api_key: '${LAB_KEY}',
+        api_key: `$${'{LAB_KEY}'}`,
         override_params: { model: 'c' },
       },
       { virtual_key: 'bedrock-main', override_params: { model: 'd' } },
@@ -168,6 +172,109 @@ test('servers of the user and clouds of Portkey are asked at their addresses', a
   assert.is((await chat('claude.test/c')).asked[0]?.url, 'https://claude.test/v1/messages')
   assert.match(said, /targets\[4\] -> Signalbox has no provider "constructor"/)
   assert.match(said, /targets\[5\] -> has a resource_name that is none/)
+})
+
+test('a name in the store of Portkey has the provider that the user names, and Azure an address of its own', async ({
+  folder,
+}) => {
+  const config = {
+    strategy: { mode: 'fallback' },
+    targets: [
+      { provider: '@house', override_params: { model: 'a' } },
+      { virtual_key: 'azure-eu', override_params: { model: 'b' } },
+      { override_params: { model: '@other/c' } },
+    ],
+  }
+  const { said, combos, chat } = await imported(folder, config, [
+    '--provider',
+    'house=anthropic',
+    '--provider',
+    '@other=openai',
+  ])
+  assert.equal(combos.portkey?.models, ['anthropic/a', 'azure/b', 'openai/c'])
+  assert.match(said, /^ {2}AZURE_EU_BASE_URL: an address, https:/m)
+  assert.equal(
+    [(await chat('anthropic/a')).asked[0]?.key, new URL((await chat('azure/b')).asked[0]?.url ?? '').host],
+    ['house-key-1234567', 'eu.openai.azure.com'],
+  )
+  const path = await written(folder, '.json', JSON.stringify(config))
+  assert.match((await run('portkey', path)).out, /run it again with --provider house=openai, or whichever it is/)
+  const { code, err } = await run('portkey', path, '--provider', 'house')
+  assert.equal([code, /--provider takes a name of the config and its provider/.test(err)], [1, true])
+})
+
+test("the integrations of a gateway of one's own become connections, and its models keep their names", async ({
+  folder,
+}) => {
+  const { said, file, chat, combos } = await imported(folder, {
+    plugins_enabled: ['default'],
+    credentials: { portkey: { apiKey: 'canary' } },
+    cache: false,
+    integrations: [
+      {
+        provider: 'anthropic',
+        slug: 'dev_team',
+        credentials: { apiKey: 'sk-canary' },
+        rate_limits: [{ type: 'requests', unit: 'rph', value: 3 }],
+        models: [
+          { slug: 'claude-x', status: 'active', pricing_config: null },
+          { slug: 'claude-y', status: 'inactive' },
+        ],
+      },
+      { provider: 'nobody', slug: 'lost' },
+    ],
+  })
+  assert.not.match(said + file, /canary/)
+  assert.equal(combos, {})
+  const { asked } = await chat('@dev_team/claude-x')
+  assert.equal(
+    asked.map(({ url, key, model }) => [url, key, model]),
+    [['https://api.anthropic.com/v1/messages', 'anthropic-key-1234567', 'claude-x']],
+  )
+  assert.match(said, /integrations\[0\]\.rate_limits -> Limits are of keys/)
+  assert.match(said, /integrations\[1\] -> Signalbox has no provider "nobody"/)
+  assert.not.match(said, /claude-y/)
+})
+
+test('clients that choose by the model keep the names that they ask for', async ({ folder }) => {
+  const { chat } = await imported(folder, {
+    strategy: {
+      mode: 'conditional',
+      conditions: [
+        Object.fromEntries([
+          ['query', { 'params.model': { $in: ['fastest', 'quick'] } }],
+          ['then', 'small'],
+        ]),
+      ],
+      default: 'large',
+    },
+    targets: [openai('a', { name: 'small' }), openai('b', { name: 'large' })],
+  })
+  const models: unknown[] = []
+  for (const name of ['fastest', 'quick', 'portkey']) models.push((await chat(name)).asked[0]?.model)
+  assert.equal(models, ['a', 'a', 'b'])
+})
+
+test('sticky spreading and a circuit breaker are a strategy and the health of the combo', async ({ folder }) => {
+  const { combos } = await imported(folder, {
+    strategy: {
+      mode: 'loadbalance',
+      sticky: { enabled: true, hash_fields: ['metadata.user_id'], ttl: 60 },
+      cb_config: { failure_threshold_percentage: 20, minimum_requests: 10, cooldown_interval: 400_000 },
+    },
+    targets: [openai('a', { weight: 2 }), openai('b')],
+  })
+  assert.equal(
+    [combos.portkey?.strategy, combos.portkey?.models, combos.portkey?.health],
+    [
+      'sticky',
+      [
+        { model: 'openai/a', weight: 2 },
+        { model: 'openai/b', weight: 1 },
+      ],
+      { failureShare: 0.2, minCalls: 10, cooldownMs: 400_000, maxCooldownMs: 400_000 },
+    ],
+  )
 })
 
 test('a key goes to no other provider than the one that it is written for', async ({ folder }) => {

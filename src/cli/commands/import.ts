@@ -2,10 +2,16 @@ import type { Imported, ImportSource } from '../import/import.ts'
 import { oneLine } from '../logger.ts'
 import { defaults } from '../options.ts'
 import type { CliAction, CliCommand } from './command.ts'
-import { type Field, text } from './fields.ts'
+import { type Field, text, texts } from './fields.ts'
 
 const out = text('out', 'signalbox.yaml', 'Writes the file of records; never over one that exists')
 const model = text('model', 'gpt-5-mini', 'The model of targets that take that of the request')
+
+const provider = texts(
+  'providers',
+  'house=openai',
+  "The provider of a name in Portkey's own store; several times for several",
+)
 
 /** The action for one program. The code is loaded when it is needed, since it contains a parser of YAML. */
 function importing(
@@ -21,6 +27,7 @@ function importing(
       const body = await importFrom(source, path, {
         ...(typeof input.out === 'string' && { out: input.out }),
         ...(typeof input.model === 'string' && { model: input.model }),
+        ...(Array.isArray(input.providers) && { providers: input.providers.map(String) }),
       })
       const { mapped, unmapped, variables, out: written } = body
       const parts = [
@@ -74,9 +81,9 @@ export const imports = {
       fields: { out },
     }),
     portkey: importing('portkey', {
-      help: 'From a config of Portkey, as JSON; the combo is called "portkey"',
+      help: 'From a config of Portkey, as JSON, or the conf.json of its gateway; the combo is called "portkey"',
       word: '<file>',
-      fields: { out, model },
+      fields: { out, model, provider },
     }),
     '9router': importing('9router', {
       help: 'From the data folder of 9router, usually ~/.9router, its database, or an export',

@@ -26,19 +26,25 @@ export interface Imported {
   out?: string
 }
 
+interface ImportOptions {
+  out?: string | undefined
+  model?: string | undefined
+  providers?: readonly string[] | undefined
+}
+
 /**
  * Reads the configuration of another program, and writes a file of records to `out` if that is given. Throws a problem when the configuration cannot be
- * read, and when there is something at `out`. `model`: for targets of Portkey that take the model of the request.
+ * read, and when there is something at `out`. `model` and `providers`: what a config of Portkey leaves open (see `planPortkey`).
  */
 export async function importFrom(
   source: ImportSource,
   path: string,
-  { out, model }: { out?: string | undefined; model?: string | undefined } = {},
+  { out, model, providers }: ImportOptions = {},
 ): Promise<Imported> {
   if (out !== undefined) await requireFree(out)
   const plan = new ImportPlan()
   if (source === '9router') planNineRouter(await readNineRouter(path), plan)
-  else if (source === 'portkey') planPortkey(await readText(path), plan, { model })
+  else if (source === 'portkey') planPortkey(await readText(path), plan, { model, providers })
   else planLiteLlm(await readWithIncludes(path), plan)
   const file = plan.file(`${source}: ${path.split(/[\\/]/).at(-1) ?? path}`)
   if (out !== undefined) await write(out, file)

@@ -1,7 +1,16 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { usage } from '../arguments.ts'
 import { address, hostName, providerAt } from './addresses.ts'
-import { entryOf, textOf, words } from './given.ts'
-import { type ImportPlan, keyVariable, type PlannedAccount, type PlannedValue, Reference, slug } from './plan.ts'
+import { entryOf, listOf, objectOf, textOf, words } from './given.ts'
+import {
+  type ImportPlan,
+  keyVariable,
+  type PlannedAccount,
+  type PlannedValue,
+  Reference,
+  slug,
+  variableName,
+} from './plan.ts'
 
 /* Which account at which provider a target of Portkey asks. */
 
@@ -38,6 +47,24 @@ export const ACCOUNT_MEMBERS = words(`
   aws_region vertex_project_id vertex_region vertex_service_account_json huggingface_base_url
 `)
 
+/** The integrations of a gateway of one's own, in its `conf.json`, by their names; `told`: the providers that the user names besides, as `name=provider`. */
+export function knownNames(config: JsonObject, told: readonly string[]): KnownNames {
+  const integrations = listOf(config.integrations).map(objectOf)
+  return new Map([
+    ...integrations.flatMap(({ slug: name, provider, credentials }) =>
+      textOf(name) === undefined ? [] : [[textOf(name) ?? '', { ...objectOf(credentials), provider }] as const],
+    ),
+    ...told.map((one) => {
+      const [name = '', provider] = one.split('=', 2).map((part) => part.trim().replace(/^@/, ''))
+      if (!provider)
+        throw usage(
+          `--provider takes a name of the config and its provider, as in --provider ${name || 'house'}=openai.`,
+        )
+      return [name, { provider }] as const
+    }),
+  ])
+}
+
 /** The names of the variables that a config reads: keys that it has in clear must not get them. */
 export function variablesOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(variablesOf)
@@ -46,37 +73,51 @@ export function variablesOf(value: unknown): string[] {
   return found === undefined ? [] : [found]
 }
 
-/** The account of a target, or why there is none. `slug` of `@slug/model` counts as its provider where it has none. */
-export function accountOf(given: JsonObject, place: string, plan: ImportPlan): PlannedAccount | string {
-  const written = textOf(given.provider)
-  const vaulted = textOf(given.virtual_key) ?? (written?.startsWith('@') ? written.slice(1) : undefined)
-  const named = vaulted === undefined ? written : undefined
+/** What is known of the names in Portkey's own store: their providers, and their credentials where the file has them. */
+export type KnownNames = ReadonlyMap<string, JsonObject>
+
+/** Who a target asks. `vaulted`: the name by which Portkey's own store has its key. */
+function meantBy(target: JsonObject, known: KnownNames) {
+  const written = textOf(target.provider)
+  const stored = textOf(target.virtual_key) ?? (written?.startsWith('@') ? written.slice(1) : undefined)
+  if (stored === undefined) return { given: target, named: written, vaulted: undefined }
+  const entry = known.get(stored) ?? {}
+  const told = NAMES.find((name) => slug(stored) === name || slug(stored).startsWith(`${name}-`))
+  return {
+    given: { ...target, ...entry },
+    named: textOf(entry.provider) ?? told,
+    vaulted: textOf(entry.api_key) === undefined ? stored : undefined,
+  }
+}
+
+/** The account of a target, or why there is none. */
+export function accountOf(
+  target: JsonObject,
+  place: string,
+  { known, plan }: { known: KnownNames; plan: ImportPlan },
+): PlannedAccount | string {
+  const { given, named, vaulted } = meantBy(target, known)
   const host = textOf(given.custom_host)
-  const guessed =
-    vaulted === undefined
-      ? undefined
-      : NAMES.find((name) => slug(vaulted) === name || slug(vaulted).startsWith(`${name}-`))
-  const at = named === 'openai' || guessed === 'openai' ? providerAt(host) : undefined
-  const provider = at ?? providerOf(named ?? guessed ?? '')
+  const at = named === 'openai' ? providerAt(host) : undefined
+  const provider = at ?? providerOf(named ?? '')
   if (named === undefined && vaulted === undefined) return 'has no provider'
-  if (vaulted !== undefined && provider === undefined && host === undefined)
-    return `"${vaulted}" is a name in Portkey's own store, which does not tell the provider: write "provider" and "api_key" into the config`
   if (provider === undefined && host === undefined)
-    return `Signalbox has no provider "${named}", and there is no custom_host to ask it at`
+    return named === undefined
+      ? `"${vaulted}" is a name in Portkey's own store, which does not tell the provider: run it again with --provider ${vaulted}=openai, or whichever it is`
+      : `Signalbox has no provider "${named}", and there is no custom_host to ask it at`
   const isOwnServer =
     provider === undefined || (at === undefined && host !== undefined && !KEEPS_NAME.includes(provider))
   const wish = isOwnServer ? serverName(host, named ?? vaulted) : provider
   if (vaulted !== undefined)
     plan.maps(
       `${place}: ${vaulted}`,
-      isOwnServer
-        ? `the server at its custom_host; its key is in Portkey's store`
-        : `provider ${provider}, as the name says; its key is in Portkey's store`,
+      `${isOwnServer ? 'the server at its custom_host' : `provider ${provider}`}; its key is in Portkey's store`,
     )
   const literal = textOf(given.api_key)
   const key = literal === undefined ? undefined : secretOf(literal, `${wish}_API_KEY`, { holds: 'an API key', plan })
   const usual = vaulted ?? (isOwnServer || provider === 'ollama' ? undefined : provider)
-  const apiKey = key ?? (usual === undefined ? undefined : plan.read(keyVariable(usual), 'an API key'))
+  const holds = provider === 'vertex' ? KEY_FILE : 'an API key'
+  const apiKey = key ?? (usual === undefined ? undefined : plan.read(keyVariable(usual), holds))
   const baseUrl =
     host === undefined || at !== undefined
       ? undefined
@@ -85,11 +126,14 @@ export function accountOf(given: JsonObject, place: string, plan: ImportPlan): P
     const speaks = provider === 'anthropic' ? 'anthropic' : 'openai'
     return { provider: `${speaks}-compatible-${wish}`, id: wish, apiKey, data: { baseUrl } }
   }
-  if (provider === 'azure') return azureAccount(given, { apiKey, baseUrl })
+  if (provider === 'azure')
+    return azureAccount(given, { apiKey, baseUrl: baseUrl ?? azureAddress(given, vaulted, plan), plan })
   if (provider === 'bedrock') return bedrockAccount(given, { key, vaulted, plan })
   if (provider === 'vertex') return vertexAccount(given, apiKey, plan)
   return { provider, apiKey, data: { baseUrl } }
 }
+
+const KEY_FILE = 'the content of a key file of a service account'
 
 /** Providers that keep their name at an address of the user's. */
 const KEEPS_NAME = ['ollama', 'azure', 'bedrock', 'vertex']
@@ -99,15 +143,23 @@ const serverName = (host: string | undefined, other: string | undefined): string
 
 function azureAccount(
   given: JsonObject,
-  { apiKey, baseUrl }: { apiKey: Reference | undefined; baseUrl: PlannedValue | undefined },
+  { apiKey, baseUrl, plan }: { apiKey: Reference | undefined; baseUrl: PlannedValue | undefined; plan: ImportPlan },
 ): PlannedAccount | string {
-  const resource = textOf(given.resource_name)
+  const asked = textOf(given.resource_name)
+  const name = variableIn(asked)
   const apiVersion = textOf(given.api_version)
   if (baseUrl !== undefined) return { provider: 'azure', apiKey, data: { baseUrl, apiVersion } }
-  if (resource === undefined) return 'has no resource_name: which resource of Azure it is, is not known'
-  if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/.test(resource))
+  if (asked === undefined) return 'has no resource_name: which resource of Azure it is, is not known'
+  if (name === undefined && !/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/.test(asked))
     return 'has a resource_name that is none: write the name into the config'
+  const resource = name === undefined ? asked : plan.read(name, 'the name of a resource of Azure')
   return { provider: 'azure', apiKey, data: { resource, apiVersion } }
+}
+
+/** The address of a resource that Portkey's store has, or a variable: it is in one here. */
+function azureAddress(given: JsonObject, vaulted: string | undefined, plan: ImportPlan): PlannedValue | undefined {
+  if (vaulted === undefined || textOf(given.resource_name) !== undefined) return undefined
+  return plan.read(`${variableName(vaulted)}_BASE_URL`, 'an address, https://<resource>.openai.azure.com')
 }
 
 /** With the key of Bedrock if there is one, else with access keys of AWS. */
@@ -142,7 +194,6 @@ function bedrockAccount(
 
 function vertexAccount(given: JsonObject, apiKey: Reference | undefined, plan: ImportPlan): PlannedAccount {
   const account = given.vertex_service_account_json
-  const holds = 'the content of a key file of a service account'
   const of = (value: unknown, what: string): PlannedValue | undefined => {
     const text = textOf(value)
     const name = variableIn(text)
@@ -150,7 +201,7 @@ function vertexAccount(given: JsonObject, apiKey: Reference | undefined, plan: I
   }
   return {
     provider: 'vertex',
-    apiKey: isObject(account) ? plan.secret(JSON.stringify(account), 'VERTEX_CREDENTIALS', holds) : apiKey,
+    apiKey: isObject(account) ? plan.secret(JSON.stringify(account), 'VERTEX_CREDENTIALS', KEY_FILE) : apiKey,
     data: {
       project: of(given.vertex_project_id, 'a project of Google Cloud'),
       region: of(given.vertex_region, 'a region of Google Cloud'),

@@ -56,6 +56,15 @@ function oneOf(name: string, test: unknown): EntryCondition[] | undefined {
   return [member === undefined ? { metadata: {}, model: value } : { metadata: Object.fromEntries([[member, value]]) }]
 }
 
+/** The models that a query compares the model of the request with. */
+export function modelsAsked(query: unknown): readonly string[] {
+  return Object.entries(objectOf(query)).flatMap(([name, test]) => {
+    if (name === '$and' || name === '$or') return listOf(test).flatMap(modelsAsked)
+    const value = name === 'params.model' ? valueOfTest(test) : undefined
+    return [value].flat().filter((one) => typeof one === 'string')
+  })
+}
+
 /** Each of one with each of the other; `undefined` when two ask for different values of the same, which one condition cannot say. */
 function both(some: readonly EntryCondition[], more: readonly EntryCondition[]): EntryCondition[] | undefined {
   const pairs = some.flatMap((one) => more.map((other) => ({ one, other })))

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { ENTRY_PARAMS_WIN, entryParamsOf } from './entry-params.ts'
+import { ENTRY_PARAMS_WIN } from './entry-params.ts'
 import {
   attemptsOf,
   entryOf,
@@ -13,173 +13,84 @@ import {
   words,
 } from './given.ts'
 import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
-import { ACCOUNT_MEMBERS, accountOf, variablesOf } from './portkey-accounts.ts'
-import { conditionsOf } from './portkey-conditions.ts'
+import { accountOf, type KnownNames, knownNames, variablesOf } from './portkey-accounts.ts'
+import { conditionsOf, modelsAsked } from './portkey-conditions.ts'
+import {
+  GUARDRAILS,
+  isBranch,
+  type ModelTarget,
+  nodeOf,
+  ownConfig,
+  REASONS,
+  type StrategyTarget,
+  sizeOf,
+  type TargetNode,
+  withSnakeCase,
+} from './portkey-targets.ts'
 
 /* Portkey's config object, as portkey.ai/docs/api-reference/config-object describes it; its members are taken in both spellings, api_key and apiKey. */
-
-/** A target: a connection and its model, or a strategy over others. */
-interface ModelTarget {
-  place: string
-  name: string | undefined
-  weight: number | undefined
-  given: JsonObject
-  connection: string | undefined
-  model: string | undefined
-  /** What it sets for its requests, as an entry of a combo here. */
-  params: Readonly<Record<string, PlannedValue>> | undefined
-}
-interface StrategyTarget {
-  place: string
-  name: string | undefined
-  weight: number | undefined
-  given: JsonObject
-  targets: readonly TargetNode[]
-}
-type TargetNode = ModelTarget | StrategyTarget
-const isBranch = (node: TargetNode): node is StrategyTarget => 'targets' in node
-
-/** The models below a strategy, those of strategies within it included. */
-const sizeOf = (node: TargetNode): number =>
-  isBranch(node) ? node.targets.reduce((sum, target) => sum + sizeOf(target), 0) : 1
 
 /** The strategies of Portkey. */
 const STRATEGIES: Readonly<Record<string, string>> = {
   single: 'fallback',
   fallback: 'fallback',
   loadbalance: 'weighted',
+  'load-balance': 'weighted',
   conditional: 'conditional',
 }
 
 const MEMBERS = words('targets options provider virtual_key strategy retry cache request_timeout override_params')
 
-/** Plans what a config of Portkey is here. `model`: for targets that name none and take that of the request. Throws a problem when it is no config. */
-export function planPortkey(config: unknown, plan: ImportPlan, { model }: { model?: string | undefined } = {}): void {
+/**
+ * Plans what a config of Portkey is here, or the `conf.json` of a gateway of one's own. `model`: for targets that name none and take that of the request.
+ * `providers`: `name=provider` for names in Portkey's own store. Throws a problem when it is neither.
+ */
+export function planPortkey(
+  config: unknown,
+  plan: ImportPlan,
+  { model, providers = [] }: { model?: string | undefined; providers?: readonly string[] | undefined } = {},
+): void {
   const given = withSnakeCase(ownConfig(config))
-  if (!isObject(given) || !MEMBERS.some((name) => name in given))
+  const isHost = isObject(given) && Array.isArray(given.integrations)
+  if (!isObject(given) || !(isHost || MEMBERS.some((name) => name in given)))
     isNone('a config of Portkey', 'It has a "strategy" and "targets", or a "provider".')
   for (const name of variablesOf(given)) plan.reserve(name)
-  const root = nodeOf(given, { place: '', model, inherited: {}, plan })
+  const known = knownNames(given, providers)
+  planIntegrations(given, known, plan)
+  if (isHost && !('targets' in given || 'provider' in given)) {
+    plan.leavesRest('', given, {
+      done: ['integrations'],
+      reasons: { ...REASONS, plugins_enabled: GUARDRAILS, credentials: GUARDRAILS },
+    })
+    return
+  }
+  const root = nodeOf(given, { place: '', model, inherited: {}, known, plan })
   planCombo(isBranch(root) ? root : { ...root, targets: [root] }, 'portkey', plan)
 }
 
-/** The config itself, where the file has it as Portkey's API answers: in "config", as an object or as a text. */
-function ownConfig(file: unknown): unknown {
-  const { data, config } = objectOf(file)
-  const found = config ?? objectOf(data).config
-  if (isObject(found)) return found
-  if (typeof found !== 'string') return file
-  try {
-    return JSON.parse(found)
-  } catch {
-    return file
-  }
-}
-
-/** The value with names such as `apiKey` as `api_key`; what the client is to send is left as it is. */
-function withSnakeCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSnakeCase)
-  if (!isObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => {
-      const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-      return [
-        name.startsWith('$') || name.includes('.') ? name : snake,
-        snake === 'query' ? inner : withSnakeCase(inner),
-      ]
-    }),
-  )
-}
-
-interface TargetPlace {
-  place: string
-  model: string | undefined
-  /** What the targets have from the config around them. */
-  inherited: JsonObject
-  plan: ImportPlan
-}
-
-const INHERITED = ['override_params', 'provider', 'api_key', 'virtual_key', 'custom_host']
-
-function nodeOf(given: JsonObject, { place, model, inherited, plan }: TargetPlace): TargetNode {
-  const name = textOf(given.name)
-  const within = place && `${place}.`
-  plan.leavesMistyped(within, given, {
-    strategy: 'object',
-    targets: 'list',
-    retry: 'object',
-    override_params: 'object',
-  })
-  const weight = plan.share(`${within}weight`, given.weight)
-  const own = Object.fromEntries(
-    INHERITED.filter((member) => !isNothing(given[member])).map((member) => [member, given[member]]),
-  )
-  // A provider of its own goes with a key of its own, or with none.
-  const around = ['provider', 'virtual_key'].some((member) => member in own)
-    ? { ...inherited, provider: undefined, virtual_key: undefined, api_key: undefined }
-    : inherited
-  const params = { ...objectOf(inherited.override_params), ...objectOf(given.override_params) }
-  const whole = { ...around, ...own, override_params: params }
-  plan.leavesRest(place, given, { done: READ, reasons: REASONS })
-  leaveStrategy(within, given, plan)
-  const targets = listOf(given.targets ?? given.options)
-  if (Array.isArray(given.targets ?? given.options))
-    return {
-      place,
-      name,
-      weight,
-      given,
-      targets: targets.map((target, at) =>
-        nodeOf(objectOf(target), { place: `${within}targets[${at}]`, model, inherited: whole, plan }),
-      ),
+/** Plans the accounts of a gateway of one's own: clients ask for their models as `@slug/model`. */
+function planIntegrations(config: JsonObject, known: KnownNames, plan: ImportPlan): void {
+  for (const [at, integration] of listOf(config.integrations).map(objectOf).entries()) {
+    const place = `integrations[${at}]`
+    const name = textOf(integration.slug)
+    const account = accountOf({ provider: `@${name ?? ''}` }, place, { known, plan })
+    if (name === undefined || typeof account === 'string') {
+      plan.leaves(place, name === undefined ? 'has no slug' : String(account))
+      continue
     }
-  return modelTarget({ ...given, ...whole }, { place, name, weight, model, params, plan })
-}
-
-/** A target that asks a provider. A model that is written as `@slug/model` names it. */
-function modelTarget(
-  given: JsonObject,
-  {
-    place,
-    name,
-    weight,
-    model,
-    params,
-    plan,
-  }: Pick<TargetNode, 'place' | 'name' | 'weight'> & Pick<TargetPlace, 'model' | 'plan'> & { params: JsonObject },
-): ModelTarget {
-  const shown = place || 'the config'
-  const inCatalog = /^@([^/]+)\/(.+)$/.exec(textOf(params.model) ?? '')
-  const hasProvider = !isNothing(given.provider) || !isNothing(given.virtual_key)
-  const account = accountOf(inCatalog && !hasProvider ? { ...given, provider: `@${inCatalog[1]}` } : given, shown, plan)
-  if (typeof account === 'string') plan.leaves(shown, account)
-  const asked = textOf(given.deployment_id) ?? inCatalog?.[2] ?? textOf(params.model)
-  const set = entryParamsOf(params)
-  plan.leavesRest(`${shown}.override_params`, params, { done: ['model', ...set.done] })
-  return {
-    place,
-    name,
-    weight,
-    given,
-    connection: typeof account === 'string' ? undefined : plan.connection(account),
-    model: asked ?? model,
-    params: set.params,
+    const connection = plan.connection({ ...account, id: name })
+    plan.maps(`${place}: ${name}`, `connection ${connection}`)
+    for (const model of listOf(integration.models).map(objectOf)) {
+      const id = textOf(model.slug)
+      if (id === undefined || model.status === 'inactive') continue
+      plan.alias(place, `@${name}/${id}`, plan.model(connection, id))
+      plan.maps(`${place}: @${name}/${id}`, `model ${plan.model(connection, id)}`)
+    }
+    plan.leavesRest(place, integration, {
+      done: ['provider', 'slug', 'name', 'credentials', 'models'],
+      reasons: { rate_limits: 'Limits are of keys, groups and the gateway, not of connections.' },
+    })
   }
-}
-
-/** Says what of a strategy and of the repeats is not here. */
-function leaveStrategy(within: string, given: JsonObject, plan: ImportPlan): void {
-  plan.leavesRest(`${within}strategy`, objectOf(given.strategy), {
-    done: ['mode', 'conditions', 'default', 'on_status_codes'],
-    reasons: {
-      sticky_session: STICKY,
-      sticky: STICKY,
-    },
-  })
-  plan.leavesRest(`${within}retry`, objectOf(given.retry), {
-    done: ['attempts', 'count', 'on_status_codes'],
-    reasons: { use_retry_after_header: 'What a provider asks to wait for is always kept.' },
-  })
 }
 
 /** Plans a strategy and those below it; the names are those of the combos. */
@@ -212,34 +123,68 @@ function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string
           weight: mode === 'loadbalance' ? (weight ?? 1) : undefined,
         })),
   )
-  const kind = entryOf(STRATEGIES, mode)
-  if (kind === undefined) plan.leaves(`${from}: strategy.mode`, `"${mode}" has no counterpart; fallback is taken.`)
-  const retry = objectOf(given.retry)
-  const attempts = numberOf(retry.attempts) ?? numberOf(retry.count)
+  const isSticky = mode !== 'conditional' && objectOf(strategy.sticky).enabled === true
+  const found = isSticky ? 'sticky' : entryOf(STRATEGIES, mode)
+  if (found === undefined) plan.leaves(`${from}: strategy.mode`, `"${mode}" has no counterpart; fallback is taken.`)
+  if (isSticky)
+    plan.leaves(`${from}: strategy.sticky`, 'What a session is told by is fixed here: see the strategy "sticky".')
+  const kind = found ?? 'fallback'
   const size = [...entries.keys()].reduce((sum, target) => sum + sizeOf(target), 0)
-  const timeout = timeoutOf(node, used, plan)
-  plan.combos.set(name, {
-    models: entriesOf(planned),
-    strategy: kind ?? 'fallback',
-    ...(attempts !== undefined && { maxAttempts: attemptsOf(size + attempts) }),
-    ...(attempts === undefined && size > 3 && { maxAttempts: attemptsOf(size) }),
-    ...(timeout !== undefined && { timeouts: { headersMs: milliseconds(timeout), totalMs: milliseconds(timeout) } }),
-  })
+  plan.combos.set(name, { models: entriesOf(planned), strategy: kind, ...rulesOf(node, used, { name, size, plan }) })
   const shown = planned.map(({ model }) => model).join(', ') || 'without an entry yet'
-  plan.maps(`${from}: ${mode}`, `combo ${name} (${kind ?? 'fallback'}): ${shown}`)
-  if (attempts !== undefined)
-    plan.maps(`${from}: retry`, `maxAttempts of ${name}: the next target is tried, not the same one again`)
-  if (place !== '' && (attempts !== undefined || timeout !== undefined))
-    plan.leaves(
-      from,
-      `The attempts and time-outs of ${name} hold for requests that name it, not for those to the combo around it.`,
-    )
+  plan.maps(`${from}: ${mode}`, `combo ${name} (${kind}): ${shown}`)
+  const retry = objectOf(given.retry)
   if (strategy.on_status_codes !== undefined || retry.on_status_codes !== undefined)
     plan.leaves(
       `${from}: on_status_codes`,
       'Which failures go on is told by their kind: every failure but the fault of a client.',
     )
   return name
+}
+
+/** The rules of a combo: attempts, time-outs and health. `size`: the models below it. */
+function rulesOf(
+  node: StrategyTarget,
+  used: readonly TargetNode[],
+  { name, size, plan }: { name: string; size: number; plan: ImportPlan },
+): Record<string, PlannedValue> {
+  const { place, given } = node
+  const from = place || 'the config'
+  const { attempts: asked, count } = objectOf(given.retry)
+  const attempts = numberOf(asked) ?? numberOf(count)
+  const timeout = timeoutOf(node, used, plan)
+  const health = healthOf(objectOf(objectOf(given.strategy).cb_config))
+  if (attempts !== undefined)
+    plan.maps(`${from}: retry`, `maxAttempts of ${name}: the next target is tried, not the same one again`)
+  if (health) plan.maps(`${from}: cb_config`, `health of ${name}`)
+  const rules = {
+    ...(attempts !== undefined && { maxAttempts: attemptsOf(size + attempts) }),
+    ...(attempts === undefined && size > 3 && { maxAttempts: attemptsOf(size) }),
+    ...(timeout !== undefined && { timeouts: { headersMs: milliseconds(timeout), totalMs: milliseconds(timeout) } }),
+    ...(health && { health }),
+  }
+  if (place !== '' && Object.keys(rules).length > 0)
+    plan.leaves(
+      from,
+      `The attempts, time-outs and health of ${name} hold for requests that name it, not for those to the combo around it.`,
+    )
+  return rules
+}
+
+/** A circuit breaker of Portkey as the health of a combo. */
+function healthOf(given: JsonObject): Record<string, PlannedValue> | undefined {
+  const percentage = numberOf(given.failure_threshold_percentage)
+  const calls = numberOf(given.minimum_requests) ?? numberOf(given.failure_threshold)
+  const cooldown = numberOf(given.cooldown_interval)
+  const health = {
+    ...(percentage !== undefined && percentage > 0 && { failureShare: Math.min(1, percentage / 100) }),
+    ...(calls !== undefined && { minCalls: Math.min(10_000, Math.max(1, Math.round(calls))) }),
+    ...(cooldown !== undefined && {
+      cooldownMs: milliseconds(cooldown),
+      maxCooldownMs: Math.max(300_000, milliseconds(cooldown)),
+    }),
+  }
+  return Object.keys(health).length > 0 ? health : undefined
 }
 
 /** The time-out of a strategy, in ms: its own, else the longest of its targets' where each has one, as it holds for all of them. */
@@ -304,6 +249,11 @@ function conditional(
       )
     else for (const when of whens) planned.push({ ...entry, when })
   }
+  for (const asked of new Set(listOf(strategy.conditions).flatMap((one) => modelsAsked(objectOf(one).query)))) {
+    if (asked.includes('/') || plan.combos.has(asked)) continue
+    plan.alias(`${from}: params.model ${asked}`, asked, 'portkey') // clients ask for it, and Portkey sends them to the config
+    plan.maps(`${from}: params.model ${asked}`, `alias ${asked} of portkey`)
+  }
   const asked = textOf(strategy.default)
   const other = named(asked)
   if (other !== undefined) planned.push(other)
@@ -315,23 +265,4 @@ function conditional(
         : 'leads to no target that could be made',
     )
   return planned
-}
-
-const READ = [
-  ...words('strategy targets options weight name override_params retry request_timeout mode'),
-  ...ACCOUNT_MEMBERS,
-]
-const GUARDRAILS = 'Signalbox looks into no prompts and answers.'
-const STICKY = 'See the strategy "sticky": it keeps the requests of a session at one target.'
-const REASONS: Readonly<Record<string, string>> = {
-  cache: 'Signalbox keeps no answers.',
-  before_request_hooks: GUARDRAILS,
-  after_request_hooks: GUARDRAILS,
-  input_guardrails: GUARDRAILS,
-  output_guardrails: GUARDRAILS,
-  default_input_guardrails: GUARDRAILS,
-  default_output_guardrails: GUARDRAILS,
-  forward_headers: 'Only an allow-list of headers reaches a provider.',
-  strict_open_ai_compliance: 'Answers have the form of their format.',
-  metadata: 'Clients send metadata, and keys have some.',
 }
