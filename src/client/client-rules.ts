@@ -12,7 +12,10 @@ export interface DisabledCloud extends SyncedCloud {
   syncError?: string
 }
 
-/** What `disable` gives the `sync` before, in ms: the rest is enough for a gateway that is forced to go on without the cloud. */
+/**
+ * How long `disable` waits for the `sync` that it sends first, in ms. The rest of the time-out is enough for a forced `disable` while the cloud does
+ * not answer.
+ */
 const SYNC_FIRST_MS = 6_000
 
 /**

@@ -37,8 +37,8 @@ export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud'
     disable(input?: DisableCloud | Input): Promise<DisabledCloud>
   }
   /**
-   * What happens in the gateway, while it happens (src/usage/KEPT.md). It goes on for ever: when the connection is lost, it connects again, and goes
-   * on after the last event. It throws a `ClientError` when the gateway refuses it with a 4xx.
+   * The live events of the gateway (src/usage/KEPT.md). The iteration has no end: when the connection is lost, it connects again and continues after
+   * the last event. It throws a `ClientError` when the gateway refuses the connection with a 4xx.
    */
   live(options?: LiveOptions): AsyncIterable<LiveEvent>
 }
@@ -46,8 +46,9 @@ export type Client<Input = never> = Omit<WithIfMatch<Management<Input>>, 'cloud'
 /** Options of an operation that changes one record. */
 export interface IfMatchOptions {
   /**
-   * The record that is meant, as the API has shown it, in a list or alone; an alias as `{ alias, model }`. When somebody has changed or removed it
-   * since, the call changes nothing, and rejects with status 409 and the record as it is in `current`. Default: the last change wins.
+   * The record to change, exactly as a response of the API contained it, in a list or alone; for an alias `{ alias, model }`. If the record was
+   * changed or removed after that response, the call changes nothing and rejects with status 409; `current` of the error is the present record.
+   * Default: no check, so that the last change wins.
    */
   ifMatch?: object
 }
@@ -64,7 +65,7 @@ export interface IfMatchOperations {
   providers: 'update'
 }
 
-/** The operations of an API, of which those in `IfMatchOperations` take `IfMatchOptions` as their last argument. */
+/** An API whose operations in `IfMatchOperations` take `IfMatchOptions` as an additional last argument. */
 type WithIfMatch<Api> = {
   [Resource in keyof Api]: Resource extends keyof IfMatchOperations
     ? {
@@ -75,7 +76,10 @@ type WithIfMatch<Api> = {
     : Api[Resource]
 }
 
-/** As a method, so that a client of typed inputs is one of any inputs, as it is with the others. */
+/**
+ * Written as a method type, whose parameters are compared bivariantly: a `Client` is then assignable to a `Client<unknown>`, as with the operations
+ * that take no `IfMatchOptions`.
+ */
 type AndIfMatch<Operation> = Operation extends (...args: infer Args) => infer Result
   ? { method(...args: [...Args, options?: IfMatchOptions]): Result }['method']
   : never

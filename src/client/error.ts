@@ -1,4 +1,4 @@
-/** The codes of errors that the gateway itself has not reported. */
+/** The codes of errors that the client itself reports. An error that the gateway reports has none. */
 export type ClientErrorCode =
   /** The argument cannot be part of an address; nothing was sent. `status` is 400. */
   | 'INVALID_ARGUMENT'

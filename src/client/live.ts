@@ -10,17 +10,20 @@ export interface LiveOptions {
   after?: string
   /** Ends the iteration. */
   signal?: AbortSignal
-  /** Is told when the connection is there, and each time that it is lost or not made. What it throws ends the iteration. */
+  /**
+   * Called without an error each time the connection opens, and with the error each time it is lost or cannot be opened. An exception of this
+   * function ends the iteration.
+   */
   onConnection?(error: ClientError | undefined): void
 }
 
-/** The pause before it connects again, in ms; twice as long after each time that it did not help. */
+/** The pause before the first attempt to connect again, in ms. It doubles with each further attempt, up to `LONGEST_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
-/** The gateway sends something every 15 seconds; a connection without anything for so long is lost, in ms. */
+/** A connection on which nothing arrives for this time counts as lost, in ms. The gateway sends at least a comment every 15 s. */
 const SILENT_MS = 40_000
 
-/** The events of a gateway. */
+/** Follows the live events of a gateway, and connects again when the connection is lost. */
 export async function* follow(options: LiveOptions, sending: SendOptions): AsyncGenerator<LiveEvent, void> {
   const { types, signal, onConnection } = options
   const path = `/api/live${types ? `?types=${types.join(',')}` : ''}`

@@ -51,7 +51,7 @@ export interface ClientRequest {
   path: string
   /** Absent for GET and DELETE. */
   body?: unknown
-  /** The revision that the record is to have. */
+  /** The revision that the record must have for the change to be made. */
   ifMatch?: string
   /** Default: that of all operations. */
   timeoutMs?: number

@@ -144,7 +144,7 @@ function parsed(text: string): object | undefined {
   }
 }
 
-/** The record in the refusal of a change that was meant for an older one. */
+/** The present record in the 409 response to a change that was based on an older version. */
 function currentIn({ current }: { current?: unknown }): object | undefined {
   return typeof current === 'object' && current !== null ? current : undefined
 }

@@ -20,23 +20,29 @@ import type { UsageQuestions } from './usage-request.ts'
 export interface Codec {
   /** The target's format, which divides its streams and reads its errors. */
   format: UpstreamFormat
-  /** What the target is asked for: what the client asks for, or something that its answer is made of. */
+  /** The operation that the target is called for: the client's own, or one whose result the client's answer is made from. */
   operation: Operation
-  /** How the target's answers to that are read. */
+  /** How the target's answers to this operation are read. */
   answers: AnswerReader
   request: UpstreamRequest
   /**
-   * What else is asked for, where a request is divided: beside `request`, a few at a time. Its `readWhole` gets the responses to all of them, in their
-   * order.
+   * The further calls of a divided request, made beside `request`, a few at a time. `readWhole` of this codec gets the responses to all calls, in
+   * their order.
    */
   others?: readonly CodecPart[]
   /** Do the calls that were answered count, if others of a divided request fail? Default: all fail. */
   isPartial?: boolean
-  /** Makes the answer of a response: the result of its job, with what it names by address. Never rejects. Absent: it is that. */
+  /**
+   * Makes the answer out of a response: waits for the result of its job, and fetches what it names by address. Never rejects. Absent if the response
+   * is the answer.
+   */
   complete?(response: WholeResponse, terms: CompletionTerms): Promise<WholeResponse | FailedResponse>
   /** Does the client get the provider's bytes and headers unchanged? */
   isPassThrough: boolean
-  /** Is the response for the client? Otherwise the client's own request needs it first: it is asked for whole, and `followUp` takes it. */
+  /**
+   * Is the response for the client? Otherwise it prepares the client's own request, as a summary does: it is requested whole, and passed to
+   * `followUp`.
+   */
   isForClient: boolean
   /**
    * The codec of the call that has to follow this response: of the client's own request, or of the same request without the options that a

@@ -47,7 +47,7 @@ interface StreamProgress {
   closed: boolean
   error: EmbeddedError | undefined
   usage: TokenUsage | undefined
-  /** Is `usage` that of the beginning alone, and more follows at the end? */
+  /** Is `usage` preliminary, from the beginning of the stream, and will the end report more? */
   hasBegunUsage?: boolean
   place?: StreamPosition
 }
@@ -96,7 +96,10 @@ export interface AnswerReader {
   readonly textAs?: string
   /** The name of the member that the bytes of an image or of sound are read as, in base64, beside their `type`, where answers may be such. */
   readonly bytesAs?: string
-  /** Does a content type say that the answer is in bytes, such as sound? Present: it is, and any other one is that of an error. */
+  /**
+   * Does this content type mean an answer in bytes, such as sound? Where this function is present, all answers are in bytes, and a body of any other
+   * content type is an error.
+   */
   isInBytes?(contentType: string): boolean
   /** Reads an answer's text for less than it costs to parse; `undefined` where it has to be parsed. */
   skim?(text: string): JsonObject | undefined
@@ -210,14 +213,14 @@ export interface Format {
   readonly errors: FormatErrors
   /** The header in which clients look for the provider's id of the request. */
   readonly requestIdHeader: string
-  /** What is sent into a silent stream so that it stays open; clients ignore it. */
+  /** A text that keeps a silent stream open; clients ignore it. */
   readonly keepAlive: string
   /**
    * Creates a filter for the events of a stream that is passed through. The filter returns the same bytes, without events at which clients
    * would throw. Absent if the format's providers send no such events.
    */
   createKeeper?(): (events: Uint8Array) => Uint8Array
-  /** Do its answers say who has answered, after which attempts and at which cost (`WriteContext.describe`)? */
+  /** Do its answers describe the target that answered, the earlier attempts and the cost (`WriteContext.describe`)? */
   readonly tellsCourse?: true
   /** The members of its answers that hold what the model says; those of a format of providers stand with its `answers`. */
   readonly said?: SaidIn
@@ -235,7 +238,7 @@ export interface SharedFormat extends Format, UpstreamFormat {
 export const saidToClients = (format: Format | SharedFormat, operation: Operation): SaidIn | undefined =>
   'answers' in format ? answersOf(format, operation).said : format.said
 
-/** An endpoint for model requests: what its clients ask for, in which form, and where. */
+/** An endpoint for model requests: its path, its format, and the operation that it serves. */
 export interface Endpoint {
   /** Below the base path; `{model}` where the format has the model's name in its path. */
   path: string
@@ -246,7 +249,7 @@ export interface Endpoint {
   modelNames?: readonly string[]
   /** What stands for the model where a request names its provider alone, as in `tavily` for `tavily/search`. */
   service?: string
-  /** What its description says in place of the words of its format. */
+  /** The words of its OpenAPI description, where they differ from those of its format. */
   words?: { summary: string; vendor: string; reference: string }
   /**
    * How its body is read, by a reader in `pipeline/read.ts`: as a JSON object, as a form with files, in whose place JSON may stand, or as a JSON
@@ -256,8 +259,8 @@ export interface Endpoint {
   /** The limit for the size of its body; default `maxBodyBytes`. */
   bodyLimit?: 'maxBodyBytes' | 'maxAudioBytes' | 'maxImageBytes'
   /**
-   * The size in bytes of the files that its body has in base64, where that is no form. Present: the limit is that of the files, and the body may be a
-   * third larger.
+   * The size in bytes of the base64 files in a body that is not a form. Where this function is present, the size limit applies to the files, and the
+   * body may be a third larger.
    */
   sizeInBase64?(body: JsonObject, files: readonly FormFile[]): number
   /** When its answer is a stream: if the body's `stream` is true, always, or never. */
@@ -288,7 +291,7 @@ export interface Endpoint {
   usageRequest?: UsageRequest
   /** How a request says how much it may be answered with; absent where nothing is written. */
   outputLimit?: OutputLimit
-  /** What its requests may use at most, where that is not one answer to what the body holds. */
+  /** The most that its requests can use. Absent: one answer to the content of the body. */
   bound?: RequestBound
 }
 

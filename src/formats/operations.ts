@@ -8,8 +8,8 @@ import type { ErrorReader, Format } from './format.ts'
 export type OperationName = 'generate' | 'count-tokens' | 'compact' | 'complete'
 
 /**
- * What clients ask for, in whatever form. Those of formats are a line of the table below: the endpoints of formats name theirs, the formats of
- * providers say how they answer it (`UpstreamFormat.answers`), and `codec/translated.ts` how it gets to providers of other formats.
+ * An operation that clients request, in any format. The operations of formats are lines of the table below: each endpoint of a format names its
+ * operation, `UpstreamFormat.answers` says how providers answer it, and `codec/translated.ts` how it is translated for providers of other formats.
  */
 export interface Operation {
   readonly name: string
@@ -25,7 +25,7 @@ export interface Operation {
   readonly isPaidOnAcceptance?: true
   /** The limits that it has in place of the gateway's own defaults; those that the host or a rule sets come before. */
   readonly limits?: OperationLimits
-  /** For providers that have no endpoint for it. Absent: their error is one like all others. */
+  /** The treatment of providers that have no endpoint for it. Absent: their error is treated like any other. */
   readonly missing?: MissingEndpoint
 }
 
@@ -39,12 +39,12 @@ export type OperationLimits = Readonly<
 /** Ends a request with the failure that only its client can mend. */
 export const endsAtClient: Operation['endsAt'] = (failure) => failure.class === 'client'
 
-/** How it shows that a provider has no endpoint for an operation, and what is done then. */
+/** How the error of a provider shows that it has no endpoint for an operation, and what the gateway does then. */
 interface MissingEndpoint {
   isMeant(error: { status: number; body: unknown; reader: ErrorReader }): boolean
-  /** What the failure of the attempt counts as. */
+  /** The failure class of such an attempt. */
   readonly class: FailureClass
-  /** What such a provider does not do. */
+  /** The missing ability, for error messages, such as "count tokens". */
   readonly what: string
   /** Is the same target asked again by way of translation, and from then on? */
   readonly isTranslated?: true

@@ -82,14 +82,14 @@ export interface Translator extends UpstreamTranslator, ClientTranslator {
   readonly counter?: Counter
 }
 
-/** What the parsing of a client's request needs besides its body. */
+/** The inputs for parsing a client's request, in addition to its body. */
 export interface ParseContext {
   warnings: Warnings
   /** The API version in the request's header or path, if the format has one (Anthropic: `2026-10-21`, AI SDK: `4`). */
   version?: string
   /** The format of the target, for requests that name a file by its ids at several vendors. */
   targetFormat?: ProviderFormat
-  /** What the path says, if the format's paths say anything (Gemini); `isArray`: the stream is a JSON array, not events. */
+  /** The facts in the path, for formats whose paths have some (Gemini); `isArray`: the stream is a JSON array, not events. */
   route?: { model: string; stream: boolean; isArray?: boolean }
   /** Does the client ask for a compaction instead of an answer? */
   isCompaction?: boolean
@@ -116,7 +116,7 @@ export interface WrittenRequest {
   body: JsonObject
 }
 
-/** What the parsing of a provider's answer needs besides the answer. */
+/** The inputs for parsing a provider's answer, in addition to the answer. */
 export interface ReadContext {
   /** The origin of all opaque state in the answer. */
   origin: Origin
@@ -127,7 +127,7 @@ export interface ReadContext {
   responseWarnings: ResponseWarnings
 }
 
-/** What the writing of an answer for a client needs besides the answer. */
+/** The inputs for writing an answer for a client, in addition to the answer. */
 export interface WriteContext {
   /** The client's request, as `parseRequest` returned it. */
   request: CanonicalRequest
@@ -140,7 +140,7 @@ export interface WriteContext {
   responseWarnings: ResponseWarnings
   /** What the translation of the request has lost, such as `dropped:seed`. */
   requestWarnings?(): readonly string[]
-  /** Who has answered, after which attempts and at which cost by this usage, for clients that are told so in the answer. */
+  /** A description of the answer for formats that have a place for it: the target that answered, the earlier attempts, and the cost of this usage. */
   describe?(usage: TokenUsage | undefined): JsonObject
   /** Remembers an item of the answer as JSON; only for formats whose clients refer to items by their ids. */
   keepItem?(id: string, json: string): void

@@ -6,8 +6,8 @@ import { type Access, askedName } from '../routing/allowed-models.ts'
 import { createBodyRule } from './body-rule.ts'
 
 /**
- * Serves a request by the targets that its key may use. Rejects with `MODEL_NOT_ALLOWED` where there are none, and when the key may not ask for
- * models of the endpoint's kind.
+ * Serves a request with only those targets that its key may use. Rejects with `MODEL_NOT_ALLOWED` if there are none, or if the key may not use models
+ * of the endpoint's kind.
  */
 export async function withinAccess(
   { key, endpoint, log }: ServedRequest,

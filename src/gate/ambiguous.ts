@@ -3,8 +3,8 @@ import type { JsonObject } from '../lib/json.ts'
 import { scanTopLevel } from '../lib/json-scan.ts'
 
 /**
- * The error for a request whose model or worst case depends on how its provider reads it: it has a member twice, of which some parsers take the
- * first, or in other capitals besides, which servers in Go take for the same.
+ * The error for a body that providers can read in different ways, so that its model and its worst case are uncertain. Either a member occurs twice,
+ * of which some parsers take the first; or a member differs from a known one only in upper and lower case, which servers in Go ignore.
  */
 export function ambiguityError({ body, text }: { body: JsonObject; text: string }): GatewayError | undefined {
   const variant = Object.keys(body).find((name) => !DECISIVE.has(name) && FOLDED.has(folded(name)))
@@ -20,7 +20,10 @@ export function ambiguityError({ body, text }: { body: JsonObject; text: string 
   })
 }
 
-/** On what the model that answers depends, and how much it costs. All places of `model` are set for the provider. */
+/**
+ * The members that decide which model answers and how much it costs. `model` may occur several times, since the gateway sets every occurrence for the
+ * provider.
+ */
 const REPEATABLE = ['model']
 const SINGLE = [
   ...['messages', 'input', 'prompt', 'contents', 'system', 'tools', 'models', 'plugins', 'preset', 'fallbacks'],
@@ -36,7 +39,7 @@ const SINGLE = [
 ]
 const DECISIVE: ReadonlySet<string> = new Set([...REPEATABLE, ...SINGLE])
 
-/** As Go compares names: by simple folding, in which `ſ` is an `s` and the Kelvin sign a `k`. */
+/** A name in the form in which Go compares names: simple case folding, where `ſ` equals `s` and the Kelvin sign equals `k`. */
 const folded = (name: string) => name.toUpperCase().toLowerCase()
 const FOLDED: ReadonlyMap<string, string> = new Map(Array.from(DECISIVE, (name) => [folded(name), name]))
 

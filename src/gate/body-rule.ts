@@ -4,8 +4,8 @@ import { ambiguityError } from './ambiguous.ts'
 import { detourError } from './detours.ts'
 
 /**
- * Makes the rule for the body of one request whose models, tokens or US dollars are limited: the error where the body leads past these limits.
- * It is asked for each target, and reads the body once.
+ * Makes the rule for the body of one request whose models, tokens or US dollars are limited. The rule returns the error for a body that would evade
+ * these limits. It is called for each target, and reads the body only once.
  */
 export function createBodyRule(): (call: { body: JsonObject; text: string }) => GatewayError | undefined {
   let found: { error: GatewayError | undefined } | undefined

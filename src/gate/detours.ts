@@ -2,8 +2,8 @@ import { type GatewayError, gatewayError } from '../errors.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 
 /**
- * The error for a request by which some providers answer with other models, or add paid services, than the model it asks for: neither a list
- * of allowed models nor the worst case of the request sees those. It holds for every target, as any connection may lead to such a provider.
+ * The error for a request that makes some providers answer with models other than the requested one, or add paid services. Lists of allowed models
+ * and the worst case of the request do not cover these. The rule applies to every target, since any connection may lead to such a provider.
  */
 export function detourError(body: JsonObject): GatewayError | undefined {
   const member = MEMBERS.find((name) => isGiven(body[name])) ?? vercelFallbacksIn(body) ?? openrouterToolIn(body)

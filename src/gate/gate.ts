@@ -9,7 +9,7 @@ import { withinAccess } from './access.ts'
 import { createBodyRule } from './body-rule.ts'
 import { GatedRequest } from './gated-request.ts'
 
-/** Holds requests to what their keys may use. */
+/** Applies the limits, the allowed models and the allowed kinds to requests. */
 export interface Gate {
   /** Serves a request within the limits, models and kinds that hold for it. */
   around(request: ServedRequest, settings: StoredSettings, next: () => Promise<Reply>): Promise<Reply>

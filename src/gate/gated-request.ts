@@ -31,13 +31,16 @@ interface GateTerms {
 export class GatedRequest {
   readonly #request: ServedRequest
   readonly #terms: GateTerms
-  /** Of tokens and US dollars those that are limited, so that attempts reserve both. Otherwise they are only counted, when the request ends. */
+  /**
+   * The limited units among tokens and US dollars. If there is one, attempts reserve both units; otherwise both are only counted when the request
+   * ends.
+   */
   readonly #measured: ReadonlySet<LimitUnit>
-  /** What holds `requests` and `parallel`; `unkept` when the storage was away, which the settings allow. */
+  /** The reservation of `requests` and `parallel`; `unkept` when the storage was unavailable and the settings let such requests pass. */
   #entry: Reservation | 'unkept' | undefined = undefined
-  /** What of the entry settles with the request. */
+  /** The units of `#entry` that settle when the request ends. */
   #endUnits: readonly LimitUnit[] = []
-  /** How many attempts were let through, and not refused by another step. */
+  /** The number of attempts that were refused neither here nor by another step. */
   #through = 0
   /** The limits as of the latest reservation, and the tokens that have been freed since. */
   #limits: readonly LimitState[] = []
@@ -67,7 +70,9 @@ export class GatedRequest {
     await next()
   }
 
-  /** The reply with the headers that tell the client what is left. An answer of the gateway's own passes here, as it needs no attempt. */
+  /**
+   * The reply with the headers that tell the client what is left of its limits. An answer that the gateway gave without an attempt is counted here.
+   */
   async replied(reply: Reply): Promise<Reply> {
     if (!this.#entry && reply.status < 400 && !isByteStream(reply.body)) {
       await this.#request.log.client.scope.race(this.#enter())
@@ -204,7 +209,10 @@ export class GatedRequest {
     return refusalError(refusal, { need, limitsOutput, holders, now: clock.now(), headers })
   }
 
-  /** The request is over: it counts once if it was let through. What its attempts have used is counted here where they have reserved nothing. */
+  /**
+   * Settles the request when it ends. It counts as one request if an attempt was let through. The use of attempts that reserved nothing is counted
+   * here.
+   */
   #end({ attempts }: RequestRecord): void {
     this.#isOver = true
     if (this.#entry && this.#entry !== 'unkept') {
@@ -215,7 +223,7 @@ export class GatedRequest {
     exchange.waitUntil?.(this.#terms.ledger.flushed())
   }
 
-  /** The limits with what has been freed since they were read. */
+  /** The limits as they were read last, with the tokens added that were freed since. */
   #limitsNow(): readonly LimitState[] {
     if (this.#freed === 0) return this.#limits
     return this.#limits.map((one) => {
@@ -230,22 +238,22 @@ export class GatedRequest {
 }
 
 /**
- * So many tokens the answer of a provider that keeps to its maximum may seem to have, whose text is counted by an estimate: long words seem to
- * have twice the tokens that they have, and such a stream must not be cut.
+ * The highest estimate, in tokens, for an answer of at most `output` tokens. Text is counted by an estimate that gives long words up to twice their
+ * tokens, and a stream that keeps to its maximum must not be cut because of it.
  */
 const saidWithin = (output: number) => Math.ceil(output * 2.5) + 64
-/** The least output that an answer may have that seems to have so many tokens. */
+/** The smallest output, in tokens, of an answer that is estimated at `said` tokens. */
 const outputOf = (said: number) => Math.ceil((said - 64) / 2.5)
 
-/** A stream that has more output than was reserved reserves so many tokens more at a time, if they are left. */
+/** The tokens that a stream reserves at a time once its output exceeds what was reserved, if the limits allow. */
 const MORE_OUTPUT = 1_024
-/** A shorter answer is of no use, in tokens. */
+/** The smallest output that is reserved, in tokens: a shorter answer is of no use. */
 const LEAST_OUTPUT = 1_024
 
-/** What each request is one of. */
+/** The amounts that each request reserves for itself, whatever its target. */
 const ENTRY: Amounts = { requests: 1, parallel: 1 }
 const ENTRY_UNITS: readonly LimitUnit[] = ['requests', 'parallel']
-/** What depends on the target. */
+/** The units whose amounts depend on the target. */
 const MEASURED: ReadonlyArray<'tokens' | 'usd'> = ['tokens', 'usd']
 const UNITS: readonly LimitUnit[] = [...ENTRY_UNITS, ...MEASURED]
 

@@ -3,7 +3,7 @@ import { plainUsd } from '../lib/usd.ts'
 import type { LimitRefusal } from '../limits/ledger.ts'
 import type { LimitState, LimitUnit, LimitWindow } from '../types/limits.ts'
 
-/** Whose limits a request is held to, by name. */
+/** The names of the key and the group whose limits apply to a request. */
 export interface Holders {
   key: string | undefined
   group: string | undefined
@@ -58,8 +58,8 @@ export function refusalError(
 }
 
 /**
- * Beyond so many seconds clients are told not to ask again by themselves: those of OpenAI take such a time for none and ask at once, those of
- * Anthropic wait as long as they are told.
+ * The longest wait after which clients may retry by themselves, in seconds. With a longer `retry-after`, OpenAI's clients retry at once and
+ * Anthropic's wait for all of it; both are told not to retry instead.
  */
 const TOO_LONG_S = 60
 const NO_RETRY = { 'x-should-retry': 'false' }
@@ -77,8 +77,8 @@ export function outgrownError(limit: LimitState, holders: Holders): GatewayError
 }
 
 /**
- * The error for a target without a known price, where US dollars are limited. `member`: that of the request which asks for an answer at another
- * price than the model's.
+ * The error for a target without a known price, where US dollars are limited. `member`: the member of the request that changes the price of the
+ * answer, if there is one.
  */
 export const unpricedError = (target: string, member: string | undefined): GatewayError =>
   gatewayError('REQUEST_TOO_EXPENSIVE', {
@@ -95,7 +95,7 @@ const THEN = 'Send the request again then.'
 const HELD = 'Requests under way hold the rest, and may not need all of it: send the request again in a moment.'
 const ONE_ENDS = 'Send the request again when one of them has ended.'
 
-/** What may be used, and what is. */
+/** A sentence with the limit and how much of it is used. */
 function state(limit: LimitState, holders: Holders): string {
   const { unit, used, reserved, unsettled } = limit
   const whose = holder(limit, holders)

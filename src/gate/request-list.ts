@@ -119,7 +119,7 @@ function groupOf(
   return whole
 }
 
-/** The rules of a list, which can only be narrower than those that hold without. */
+/** The rules of a list. They can tighten the rules that would apply without them, and never loosen them. */
 function rulesOf({ maxAttempts, timeouts = {} }: RequestModels, limits: PipelineContext['limits']): Group['rules'] {
   const { headersMs, idleMs, totalMs } = timeouts
   const within = (given: number | undefined, limit: number) => Math.min(given ?? limit, limit)

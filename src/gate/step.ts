@@ -29,7 +29,7 @@ export function gateStep({
   }
 }
 
-/** May the key not do everything? */
+/** Is the key restricted in its models or kinds? */
 const isHeld = (key: PresentedKey | undefined): boolean =>
   key !== undefined && (isBound(key) || (key.group !== undefined && isBound(key.group)))
 

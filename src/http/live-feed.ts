@@ -88,7 +88,7 @@ export interface LiveDependencies {
   clock: Clock
   health: Health
   inFlight: Pick<InFlight, 'values'>
-  /** Where requests tell what happens to them. */
+  /** The receiver to which requests report their events. */
   live: Live
   usage: KeptUsage | undefined
   /** Starts a timer that keeps no process alive. */
@@ -96,16 +96,16 @@ export interface LiveDependencies {
   onError(error: unknown): void
 }
 
-/** So many events are held for readers that are slow, or come again. */
+/** The number of events that are held for readers that are slow or connect again. */
 const MOST_HELD = 5_000
 const MOST_RUNNING = 1_000
-/** So long after the last reader has left events are still held, in ms, so that it can go on where it was. */
+/** How long events are still held after the last reader has left, in ms, so that it can continue where it was. */
 const HELD_MS = 60_000
 
-/** What happens in this instance, held while somebody reads it, and for a minute after. While nobody does, requests tell nothing. */
+/** The live events of this instance. They are held while there is a reader, and for a minute after; without a reader, requests report no events. */
 export class LiveFeed {
   readonly deps: LiveDependencies
-  /** Those who read. */
+  /** The readers that are connected. */
   readonly readers = new Set<{ news(): void; end(): void }>()
   /** Of this run of events; other runs have other names. */
   run = ''

@@ -8,7 +8,7 @@ import { type LiveEventType, type LiveFeed, liveEventTypes } from './live-feed.t
 import { UNCACHED } from './reply.ts'
 import type { HttpRoute } from './router.ts'
 
-/** Where what happens is sent while it happens. It is no operation, as it has no answer that ends. */
+/** The path of the live events. It is no management operation, since its response has no end. */
 export const LIVE = '/api/live'
 
 const TYPES = `must be one or several of ${liveEventTypes.join(', ')}, with commas between them`
@@ -67,8 +67,8 @@ function queryOf(exchange: Exchange): Record<string, string> {
 }
 
 /**
- * What happens, as server-sent events, for one reader. It holds a place among the events of the feed and none of them, so that a slow reader
- * costs no memory: it is told how many it has lost.
+ * The live events as server-sent events, for one reader. It holds a position in the feed and no events, so that a slow reader costs no memory; the
+ * reader is told how many events it has lost.
  */
 class LiveStream implements ByteStream {
   readonly #feed: LiveFeed

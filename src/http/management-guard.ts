@@ -52,7 +52,10 @@ export function createPageGuards(
   }
 }
 
-/** The guard that lets in who sends the token, and lets who sends the other one look. `refused` makes the error for a credential that is another one. */
+/**
+ * A guard by tokens: requests with `token` may do everything, requests with `readToken` may only read. `refused` makes the error for any other
+ * credential.
+ */
 function tokenGuard(
   { token, readToken }: { token: string; readToken?: string },
   refused = unauthorized,

@@ -85,7 +85,7 @@ export function createManagementApi(
   }
 }
 
-/** The operations for those who may only look: no key's value, and no record as it is stored. */
+/** The operations for callers who may only read: they get no key values and no records as stored. */
 function withoutSecrets(api: Management<unknown>): Management<unknown> {
   const viewOf = (query: unknown) => (isObject(query) ? { ...query, values: 'none' } : query)
   const keys = {

@@ -8,7 +8,7 @@ export interface MountedPage {
   readonly path: string
   /** Are all paths below it its own as well? */
   readonly hasFolder: boolean
-  /** Lets in whom it lets in: the page calls one of `guards`, or has a guard of its own. */
+  /** Answers a request, after a check by one of `guards` or by a guard of the page's own. */
   serve(request: PageRequest): Promise<Reply>
 }
 
@@ -21,11 +21,11 @@ export interface PageRequest {
 
 /** Each throws where a request may not see the page. */
 export interface PageGuards {
-  /** Lets in everybody who names the host as `/api` wants it. */
+  /** Accepts requests whose host name `/api` accepts. */
   host(exchange: Exchange): Promise<void>
-  /** Lets in who may call `/api`. */
+  /** Accepts requests that may call `/api`. */
   management(exchange: Exchange): Promise<void>
-  /** Lets in who sends this token as `Authorization: Bearer`. */
+  /** Accepts requests with this token as `Authorization: Bearer`. */
   token(exchange: Exchange, token: string): Promise<void>
 }
 

@@ -9,7 +9,7 @@ import { findRecord } from '../management/records.ts'
 import type { Store } from '../store/store.ts'
 import type { HttpRoute } from './router.ts'
 
-/** Where a model request is made by who manages the gateway. It is no operation, as its answer may be a stream. */
+/** The path at which callers of the management API make model requests. It is no management operation, since its response may be a stream. */
 export const TRY = '/api/try'
 
 const HEADERS = 'must be an object of texts by header name'
@@ -22,8 +22,8 @@ export const tryInput = closed({
 })
 
 /**
- * The route that makes a model request and answers as the gateway does, with its headers: as the key of an id, whose limits and models hold,
- * or as the operator, who needs no key, and for whom those of the gateway hold.
+ * The route that makes a model request and answers as the gateway does, with its headers. The request acts as the key with the given id, whose limits
+ * and models apply, or as the operator, who needs no key and to whom the limits of the gateway apply.
  */
 export const tryRoute = ({
   store,

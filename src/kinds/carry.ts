@@ -29,7 +29,7 @@ import type {
 /** The first of the entries of a part, and the one behind its last. */
 type EntryRange = readonly [start: number, end: number]
 
-/** The forms of a kind as requests use them, whatever the kind is about. */
+/** Makes the forms of a kind ready for requests. The code is the same for all kinds. */
 export function kindForms<Asked, Given extends Used, Piece = never>(
   forms: FormsOfKind<Asked, Given, Piece>,
 ): KindForms {
@@ -236,7 +236,7 @@ interface PartReading<Asked, Given extends Used, Piece> {
 
 interface ReadPart<Given> extends CarriedPart {
   given(json: JsonObject): Given
-  /** Is it no longer as the provider has sent it? */
+  /** Was the answer changed after the provider sent it? */
   isCompleted(json: JsonObject): boolean
 }
 

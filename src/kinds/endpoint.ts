@@ -14,7 +14,7 @@ export interface KindEndpoint extends Endpoint {
 /** Is it an endpoint of a kind that has forms of its own? */
 export const hasForms = (endpoint: Endpoint): endpoint is KindEndpoint => 'loadForms' in endpoint
 
-/** What the operation of a kind has to say; what is absent is as in chat. */
+/** Makes the operation of a kind. Absent members are as in chat. */
 export const kindOperation = (operation: Pick<Operation, 'name' | 'kind'> & Partial<Operation>): Operation => ({
   endsAt: endsAtClient,
   ...operation,

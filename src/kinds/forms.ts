@@ -5,7 +5,7 @@ import type { FormFile, FormPart } from '../lib/multipart.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { ProviderTarget } from '../providers/target.ts'
 
-/** What an answer of any kind may have besides what it is asked for. */
+/** The members that answers of all kinds share: usage, and the provider's name of the model. */
 export interface Used {
   usage?: TokenUsage | undefined
   /** The provider's name of the model. */
@@ -40,7 +40,7 @@ export interface ClientStream<Given, Piece> {
   readonly isEvents: boolean
 }
 
-/** What an event of a vendor's stream, or some of its bytes, have said. */
+/** The content of one event, or of some bytes, of a vendor's stream. */
 export interface SaidPieces<Piece> {
   /** The first one with a piece is where the answer begins: no other target is tried any more. */
   pieces?: readonly Piece[]
@@ -68,7 +68,7 @@ export interface ReadTerms {
 
 export interface WriteTerms<Asked> {
   asked: Asked
-  /** Collects what of the answer the client does not get. */
+  /** Collects the parts of the answer that the client does not get. */
   lost: ResponseWarnings
   /** The id of the provider. */
   provider: string
@@ -77,19 +77,19 @@ export interface WriteTerms<Asked> {
   /** Epoch seconds. */
   now: number
   newId(): string
-  /** What of the request the target does not get, such as `dropped:seed`. */
+  /** The parts of the request that the target does not get, such as `dropped:seed`. */
   losses(): readonly string[]
-  /** Who has answered, after which attempts and at which cost, for clients that are told so in the answer. */
+  /** A description of the answer for client formats that have a place for it: the target that answered, the earlier attempts, and the cost. */
   describe?: KindCall['describe']
 }
 
-/** How a vendor is asked for a kind, and how it answers. */
+/** The form of a vendor for one kind: how requests are written and answers are read. */
 export interface VendorForm<Asked, Given extends Used, Piece = never> {
-  /** Also what the `format` of a connection may say (`vendorForms` in src/types/unions.ts). */
+  /** The name of the form, which the `format` of a connection may have as well (`vendorForms` in src/types/unions.ts). */
   readonly name: string
   /** The ids of the providers whose models are asked in this form. */
   readonly providers?: readonly string[]
-  /** Is a target asked in this form, where its provider alone does not decide? */
+  /** Does a target use this form, if its provider alone does not decide that? */
   isOf?(target: ProviderTarget): boolean
   /** The address of the vendor for this kind, where that of its chat in the catalog is another. */
   readonly baseUrl?: string
@@ -113,7 +113,7 @@ export interface VendorForm<Asked, Given extends Used, Piece = never> {
   readonly textAs?: string
   /** The name of the member that a whole answer in the bytes of an image or of sound is read as, in base64; its media type is in `type`. */
   readonly bytesAs?: string
-  /** For vendors that answer with a job, which is asked for until it is done. */
+  /** For vendors that answer with a job, which is polled until it is done. */
   readonly job?: JobForm
   /** How the stream is read that the answer to this request is; absent, or `undefined`: the answer comes whole. */
   stream?(asked: Asked, target: ProviderTarget): VendorStream<Piece> | undefined
@@ -125,16 +125,16 @@ export interface VendorForm<Asked, Given extends Used, Piece = never> {
   errorIn?(json: JsonObject, asked: Asked): EmbeddedError | undefined
 }
 
-/** What has become of a job. `refused`: by a content filter. */
+/** The state of a job. `refused`: by a content filter. */
 export type JobState = 'open' | 'done' | 'failed' | 'refused'
 
-/** How the result of a job is asked for. */
+/** How a job is polled for its result. */
 export interface JobForm {
   /** The vendor's own domain: an address there, by https, gets the credential as well if the job was begun there. Default: only the same origin. */
   readonly domain?: string
-  /** Where it is asked for, by the answer to the request at the address `submitted`; `undefined`: the answer is no job. */
+  /** Where to poll the job, read from the answer to the request at the address `submitted`; `undefined` if the answer is no job. */
   at(json: JsonObject, submitted: string): JobAddress | undefined
-  /** By an answer from there, which is the result once it is done. */
+  /** The state of the job, read from an answer to a poll; that answer is the result once the job is done. */
   state(json: JsonObject): JobState
 }
 
@@ -146,7 +146,7 @@ export interface JobAddress {
   kept?: JsonObject
 }
 
-/** What may be done once a provider has answered. */
+/** Functions that complete the answer of a provider. */
 export interface AfterAnswer {
   /** The address of the request. */
   submitted: string
@@ -181,7 +181,7 @@ export interface VendorContext {
   target: ProviderTarget
   /** The client's own. */
   body: JsonObject
-  /** What was fetched of `addresses`, by these. */
+  /** The pictures that were fetched from `addresses`, by address. */
   fetched?: FetchedPictures | undefined
   /** The parts of the client's form; `undefined`, where its body was JSON. */
   form: readonly FormPart[] | undefined
@@ -216,11 +216,14 @@ export interface Division<Asked, Given extends Used> {
   sizeOf(asked: Asked): number
   /** The request for the entries from `start` to before `end`. */
   slice(asked: Asked, start: number, end: number): Asked
-  /** The answer to the whole request, of the answers to its parts in their order; its usage is added up elsewhere. */
+  /** Joins the answers to the parts, in their order, to the answer to the whole request. The usage is added up elsewhere. */
   join(given: readonly Given[]): Given
   /** Do the parts that have been answered count, if others fail? Default: all fail. */
   readonly isPartial?: true
-  /** Made for each request: what the answer to a part lacks beside those to the parts before, in words, if it lacks anything. */
+  /**
+   * Creates, for each request, a check that gets the answers to its parts in turn. The check returns, in words, what an answer lacks in comparison
+   * with those before; `undefined` if nothing.
+   */
   comparing?(): (given: Given) => string | undefined
 }
 
@@ -238,7 +241,7 @@ export interface FormsOfKind<Asked, Given extends Used, Piece = never> {
   complete?(given: Given, asked: Asked, tools: AfterAnswer): Promise<Given>
   /** The addresses in a request of pictures that some vendors must have as bytes. */
   addresses?(asked: Asked): readonly string[]
-  /** What a request has used whose vendor reports nothing, where that is known; its units also where the vendor reports tokens alone. */
+  /** The usage of a request whose vendor reports none, if it is known from the request. Its units also count where the vendor reports only tokens. */
   usageOf?(asked: Asked): TokenUsage | undefined
   /** Adds to the usage of an answer what its price depends on; `given`: the answer, unless it is a stream. */
   priced?(usage: TokenUsage, asked: Asked, given: Given | undefined): TokenUsage
@@ -262,7 +265,10 @@ export interface KindCall {
   /** Epoch seconds. */
   now(): number
   newId(): string
-  /** Who has answered, after which attempts and at which cost by this usage; absent where clients are not told so in the answer. */
+  /**
+   * A description of the answer: the target that answered, the earlier attempts, and the cost of this usage; absent if the client's format has no
+   * place for it.
+   */
   describe?: ((usage: TokenUsage | undefined) => JsonObject) | undefined
 }
 
@@ -270,13 +276,15 @@ export interface KindCall {
 export interface CarriedPart {
   request: Omit<VendorRequest, 'body' | 'form' | 'bytes'> & { body?: string | Uint8Array | undefined }
   answers: AnswerReader
-  /** The answer that a response becomes: the result of its job, with what is fetched for it. Absent: it is that. */
+  /**
+   * Makes the answer out of a response: waits for the result of its job, and fetches what it names by address. Absent if the response is the answer.
+   */
   completed?(json: JsonObject, tools: AfterAnswer): Promise<JsonObject>
 }
 
 /** How a request is carried to a target: what is sent, and how the answers become the client's. */
 export interface Carried {
-  /** Where the target is asked, by the vendor's form. */
+  /** The address of the target, by the vendor's form. */
   address: {
     [Name in 'baseUrl' | 'base' | 'keyHeader']?: VendorForm<unknown, Used>[Name] | undefined
   } & { config?: FormsOfKind<unknown, Used>['config'] | undefined }
@@ -285,7 +293,7 @@ export interface Carried {
   /** Do the parts that have been answered count, if others fail? */
   isPartial: boolean
   isPassThrough: boolean
-  /** What is lost; that of the answer is there once it is written. */
+  /** The losses of the request, and, once the answer is written, those of the answer. */
   losses(): readonly string[]
   /** The answer for the client; `undefined` where the bytes of the only part are that. `usage`: of all parts. */
   write(answers: readonly JsonObject[], usage: TokenUsage | undefined): JsonObject | string | Uint8Array | undefined
@@ -302,7 +310,7 @@ export interface CarriedStream {
   readonly isEvents: boolean
   /** Reads and writes one answer. */
   open(): {
-    /** What an event, or bytes, are for the client. */
+    /** Translates an event, or bytes, for the client. */
     read(
       said: SseEvent | Uint8Array,
     ): Omit<SaidPieces<never>, 'pieces'> & { bytes: readonly Uint8Array[]; hasPieces: boolean }

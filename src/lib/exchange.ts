@@ -45,7 +45,7 @@ export interface Exchange {
   readonly actsAs?: Acting
 }
 
-/** Who makes a request in this process: whoever manages the gateway, or a key. */
+/** The identity under which a request is made in this process: the operator, or a client key. */
 export interface Acting {
   /** The key that is filed under this digest; its limits hold. */
   readonly keyDigest?: string

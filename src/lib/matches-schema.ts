@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from './json.ts'
 
 /**
  * Does a JSON value match a JSON Schema, as far as it can be checked in little time? `pattern`, `patternProperties`, `format` and `uniqueItems` are
- * not checked: whoever gives the schema could stop the process by them. A schema that cannot be read, or takes too many steps, is matched.
+ * not checked, as a client's schema could block the process with them. A schema that is invalid, or takes too many steps, counts as matched.
  */
 export function matchesSchema(value: unknown, schema: JsonObject): boolean {
   let steps = 0

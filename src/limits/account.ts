@@ -65,7 +65,7 @@ export class Account {
   #isStale = true
   /** `null`: the record does not exist. */
   #version: string | null = null
-  /** What this instance holds for certain. */
+  /** The reservations of this instance that are certainly stored. */
   #own: InstanceEntry = emptyEntry
   #generation = 0
   #sequence = 0
@@ -86,14 +86,15 @@ export class Account {
     this.#observation = createObservation(deps.instance)
   }
 
-  /** Does this process need nothing of it, so that it may be forgotten? */
+  /** May the account be dropped from memory, since this process neither holds nor awaits anything there? */
   get isIdle(): boolean {
     return !this.#running && this.#queue.length === 0 && !this.#mustWrite && holdsNothing(this.#own)
   }
 
   /**
-   * Reserves what is asked. `isPending`: it may be freed again because of another account. `waits`: for what blocks it, at most a second.
-   * Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED` or `RECORD_DAMAGED`, and then holds nothing.
+   * Reserves amounts. `isPending`: the reservation may be freed again because another account refuses the request. `waits`: waits at most a second
+   * for pending reservations of others that block it. Rejects with `STORAGE_UNAVAILABLE`, `STORAGE_FAILED` or `RECORD_DAMAGED`, and then holds
+   * nothing.
    */
   hold(
     asked: Omit<HoldRequest, 'name'>,
@@ -354,7 +355,9 @@ export class Account {
 
 const isNothing = ({ requests, parallel, tokens, usd }: WholeAmounts) => requests + parallel + tokens + usd === 0
 
-/** Of a store that is not atomic and has shown what was there before the last write: what either of two books has counted. */
+/**
+ * Joins two books of an account in a store that is not atomic and returned the state before the last write: everything that either book has counted.
+ */
 function united(stored: Book, own: Book): Book {
   const minute = Math.max(stored.minute, own.minute)
   const ours = rolled(own.used, own.minute, minute)

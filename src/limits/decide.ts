@@ -129,7 +129,7 @@ const same = (value: number): number => value
 export const statesOf = (name: AccountName, limits: UsageLimits, view: AccountView): LimitState[] =>
   rulesOf(limits).map((rule) => stateOf(name, rule, tallyOf(view, rule), view.book.minute))
 
-/** What is asked of an account. */
+/** A request for a reservation in an account. */
 export interface HoldRequest {
   name: AccountName
   limits: UsageLimits
@@ -139,13 +139,13 @@ export interface HoldRequest {
   output?: OutputWanted | undefined
 }
 
-/** What an account answers. `blocked`: it would fit if requests that other accounts are still asked for do not pass. */
+/** The decision of an account. `blocked`: the amounts would fit if pending requests, which other accounts still decide on, were refused there. */
 export type Decision =
   | { kind: 'fits'; amounts: WholeAmounts; outputTokens: number | undefined; limits: LimitState[] }
   | { kind: 'blocked'; refusal: LimitRefusal }
   | LimitRefusal
 
-/** Does what is asked fit into all limits? */
+/** Decides whether the amounts fit into all limits. */
 export function decide(asked: HoldRequest, view: AccountView): Decision {
   const { limits, fixed, output } = asked
   const { minute } = view.book

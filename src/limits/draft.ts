@@ -39,7 +39,7 @@ export interface AccountChange {
   /** In whose windows it counts. */
   minute: Minute
   freed: WholeAmounts
-  /** So much of what is held is no longer pending. */
+  /** The amounts of the reservation that are no longer pending. */
   decided: WholeAmounts
   spent: WholeAmounts
 }

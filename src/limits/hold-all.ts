@@ -5,7 +5,7 @@ import { NOTHING, type OutputWanted, type WholeAmounts, withOutput } from './amo
 import { type HoldRequest, harder, type LimitRefusal } from './decide.ts'
 import type { Grant, HoldOutcome } from './draft.ts'
 
-/** What one account is asked for, by a request that may ask others too. */
+/** The amounts that a request asks one account for; it may ask several accounts. */
 export interface Ask {
   account: Account
   asked: Omit<HoldRequest, 'name'>
@@ -19,9 +19,9 @@ export interface HeldPart {
 }
 
 /**
- * Reserves in all accounts or in none; each must come once, and they must be in an order that is the same for all requests. With several, what
- * the first ones hold is pending until the last one has answered, and who would be refused because of it waits. A request waits for an account
- * only while it holds nothing in later ones, so that no two wait for each other.
+ * Reserves in all accounts or in none; each must come once, and they must be in an order that is the same for all requests. With several accounts,
+ * the reservations in the first ones are pending until the last one has decided; another request that would be refused because of them waits. A
+ * request waits for an account only while it holds nothing in later ones, so that no two requests wait for each other.
  */
 export async function holdAll(asks: readonly Ask[]): Promise<HeldPart[] | LimitRefusal> {
   const [only] = asks

@@ -32,7 +32,7 @@ export interface Wanted {
   output?: OutputWanted | undefined
 }
 
-/** What is held for one attempt, and for the request if it is its first. */
+/** The reservation for one attempt; that of the first attempt also covers the request. */
 export interface Reservation {
   kind: 'reserved'
   /** How much output was reserved; `undefined` when none was asked for. */
@@ -104,7 +104,10 @@ export function createLedger(options: LedgerOptions): Ledger {
 class StoredLedger implements Ledger {
   readonly #deps: AccountDependencies
   readonly #accounts = new Map<string, Account>()
-  /** What the other side of a mirror said last, by account: most of it does not change from one exchange to the next. */
+  /**
+   * The use that the other side of a mirror reported last, by account. Most of it stays the same from one exchange to the next and is then not
+   * counted again.
+   */
   readonly #taken = new Map<string, string>()
   #sweepAt = MAX_ACCOUNTS
   #underWay = 0

@@ -61,7 +61,7 @@ export interface Listing {
   forms: typeof modelLists
 }
 
-/** What whoever reads a list may ask for. */
+/** The models that the reader of a list may use. */
 export interface ListReader {
   allowsKind(kind: Kind): boolean
   /** By the name of a model, a combo or an alias. */

@@ -103,7 +103,10 @@ export function createCloudOperations(
     return { createdKey, conflicts: [...conflicts, ...more] }
   }
 
-  /** What the cloud's listing answers to one of the active keys: why that is no proof of the mirror, or `undefined`. */
+  /**
+   * Asks the cloud for its model listing with one of the active keys. Resolves to the reason why the response does not prove that the mirror works;
+   * `undefined` when it does.
+   */
   async function problemOfMirror({ cloudUrl, signal }: ProxyContext, leftMs: number): Promise<string | undefined> {
     const found = await activeKey(store)
     if (!found) return 'There is no active key that this gateway can open.'
@@ -126,13 +129,13 @@ export function createCloudOperations(
     }
   }
 
-  /** Does the proxy at this address have what an enable that failed has sent, as far as is known here? */
+  /** May the proxy at this address still have the data that a failed `enable` sent? */
   async function hasLeftovers(address: string): Promise<boolean> {
     const { cloudUrl, mirror: left } = await mirror.memory.read()
     return left !== null && cloudUrl === address
   }
 
-  /** What the proxy may not reach of what it has now. */
+  /** A warning that names the connections whose private addresses the proxy may be unable to reach, if there are any. */
   async function warnings({ cloudUrl }: ProxyContext): Promise<string[]> {
     const isHere = isLoopbackHost(new URL(cloudUrl).hostname)
     const isNear = (connection: ConnectionRecord) => {
@@ -147,7 +150,7 @@ export function createCloudOperations(
     return [`The cloud proxy may not reach the private addresses of these connections: ${named.join(', ')}.`]
   }
 
-  /** Removes what an enable that failed has sent: the proxy would serve its keys, whatever becomes of them here. */
+  /** Removes the data that a failed `enable` sent. Otherwise the proxy would go on serving those keys, even after they are paused or deleted here. */
   async function removeLeftovers(context: ProxyContext): Promise<void> {
     await mirror.call({ method: 'DELETE', path: paths.mirror }, context).catch(unlessGone)
     context.signal.throwIfAborted()
@@ -155,7 +158,7 @@ export function createCloudOperations(
     await pushes.end()
   }
 
-  /** Mirrors all data while cloud mode is off: nothing stays at a proxy that refuses a record. */
+  /** Mirrors all data while cloud mode is off. If the proxy refuses a record, everything is removed from it again. */
   async function mirrorFirst(context: ProxyContext) {
     try {
       return await mirrorAll(context)
@@ -329,8 +332,8 @@ export function createCloudOperations(
 }
 
 /**
- * Takes over what has changed at the cloud, and removes the mirror with all sessions. One that is gone already, as after an answer that was lost, is
- * as good.
+ * Takes over the changes made at the cloud, and removes the mirror with all sessions. A mirror that no longer exists, as after a lost response,
+ * counts as removed.
  */
 async function removeMirror(mirror: HomeMirror, context: ProxyContext): Promise<CloudConflict[]> {
   const last = await mirror.exchange(context).catch(unlessGone)

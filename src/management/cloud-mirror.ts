@@ -36,30 +36,34 @@ export interface MirrorDependencies {
 }
 
 /**
- * Where the proxy is, with what a gateway that has not enrolled sends. The signal ends the calls to it, and is looked at before each write here.
+ * The address of the proxy, what a gateway sends to enrol there, and the signal that aborts the calls. The signal is also checked before each write
+ * to the local storage.
  */
 export type ProxyContext = Omit<SignedCallOptions, 'fetch'>
 
-/** Work that gives way, or that others give way to. */
+/** The kinds of work that differ in priority: the gateway's own exchanges end for an action of the operator, and a `sync` ends for a `disable`. */
 export type WorkKind = 'own' | 'sync' | 'disable'
 
 /** The mirror of a gateway, as its actions and its own exchanges use it. */
 export interface HomeMirror {
   /**
-   * Does work that calls the proxy, one at a time; rejects with `CLOUD_TIMEOUT` after `ms`, when the signal of the work is aborted as well. Work of
-   * the gateway's own gives way to what its operator asks for, and a `sync` to `disable`, which exchanges the same.
+   * Runs work that calls the proxy, one piece at a time. Rejects with `CLOUD_TIMEOUT` after `ms`, when the signal of the work is aborted as well. The
+   * gateway's own work ends when the operator starts an action, and a `sync` ends for a `disable`, which exchanges the same data.
    */
   alone<T>(work: (signal: AbortSignal) => Promise<T>, options: { ms: number; kind?: WorkKind }): Promise<T>
-  /** Exchanges all that has changed on either side; `create`: also with a proxy that has no mirror, and whatever both remember. */
+  /**
+   * Exchanges all changes of both sides. `create`: also with a proxy that has no mirror yet, and regardless of what both sides remember of earlier
+   * exchanges.
+   */
   exchange(context: ProxyContext, options?: { create?: boolean }): Promise<Exchanged>
   /**
-   * The same with a proxy that should have the mirror: resolves to the conflicts. Rejects when a record was refused, which is named; all others are
-   * mirrored then.
+   * Like `exchange`, with a proxy that should have the mirror. Resolves to the conflicts. Rejects with the name of a record that was refused; all
+   * other records are mirrored even then.
    */
   sync(context: ProxyContext): Promise<CloudConflict[]>
   /** A signed call; resolves to the body of its answer. */
   call(call: SignedCall, context: ProxyContext): ReturnType<SignedCalls['call']>
-  /** The session in use is over, if it is this one; without an id any. */
+  /** Forgets the session in use if it has this id; without an id, forgets it in any case. */
   forgetSession(id?: string): void
   memory: MirrorMemoryStore
   /** Ends what is under way. */
@@ -85,7 +89,7 @@ export function createMirror({ store, clock, ledger, fetch, options }: MirrorDep
     return calls.call(one, { ...context, fetch })
   }
 
-  /** What is remembered of the mirror at this address: of one at another address nothing. */
+  /** The remembered state of the mirror, if that mirror is at this address; otherwise an empty state. */
   const stateAt = ({ cloudUrl, mirror, stamp, attempts }: MirrorMemory, address: string) =>
     cloudUrl === address ? { mirror, stamp, attempts } : { mirror: null, stamp: null, attempts: [] }
 

@@ -8,13 +8,13 @@ import { EXCHANGE_MS, GAVE_WAY, type HomeMirror } from './cloud-mirror.ts'
 
 /** The exchanges that a gateway begins by itself while cloud mode is on, and how the last ones have ended. */
 export interface Pushes {
-  /** Cloud mode is on: exchanges in a moment what has changed before, then what changes, and now and then what changes at the cloud. */
+  /** Called when cloud mode is on. Soon exchanges earlier changes, then each further change, and regularly the changes made at the cloud. */
   begin(): void
   /** Cloud mode is off: forgets the mirror. */
   end(): Promise<void>
   /** Something that is mirrored may have changed. Resolves when the exchange is planned. */
   changed(): Promise<void>
-  /** Begins the exchange that should have begun by now: some platforms drop the timers of a request that has ended. Was there one? */
+  /** Begins an overdue exchange, since some platforms drop the timers of a request that has ended. Returns whether there was one. */
   wake(): boolean
   /** Resolves when what has changed is mirrored, or could not be. */
   settled(): Promise<void>
@@ -175,7 +175,7 @@ export function createPushes({ store, clock, mirror, random, startTimer, onError
     }
   }
 
-  /** What could not be sent waits on. */
+  /** Puts changes that could not be sent back among those that wait. */
   function putBack(): void {
     if (sending) waiting = { since: sending.since, latest: waiting?.latest ?? sending.latest }
   }

@@ -24,7 +24,10 @@ export interface MirrorMemory {
 /** The memory in the storage. Rejects with `STORAGE_FAILED`; what is damaged counts as forgotten, and is sent anew. */
 export interface MirrorMemoryStore {
   read(): Promise<MirrorMemory>
-  /** Writes what `change` makes of it, again when another gateway was faster, unless `signal` is aborted before; nothing when nothing changes. */
+  /**
+   * Applies `change` to the memory and writes the result, and tries again when another gateway wrote in between. Writes nothing when nothing changes,
+   * or once `signal` is aborted.
+   */
   change(change: (memory: MirrorMemory) => Partial<MirrorMemory>, signal?: AbortSignal): Promise<MirrorMemory>
 }
 

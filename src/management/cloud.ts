@@ -4,25 +4,25 @@ import { closed, fields } from './input.ts'
 import type { CreatedKey } from './keys.ts'
 
 /**
- * The mirror of the gateway's data at a cloud proxy. Besides what is said of each operation they reject with
- * `INVALID_REQUEST` (400) when there is no `cloudUrl`, `CLOUD_CONFLICT` (409) when cloud mode does not allow it now, `CLOUD_FAILED` (502) when no
- * proxy is there, it cannot be reached or it refuses, and `CLOUD_TIMEOUT` (504) after 15 s, `check` after 8 s. `Input` is accepted besides the
+ * The mirror of the gateway's data at a cloud proxy. In addition to the errors named for each operation, all of them reject with `INVALID_REQUEST`
+ * (400) when there is no `cloudUrl`, `CLOUD_CONFLICT` (409) when cloud mode does not allow the operation now, `CLOUD_FAILED` (502) when there is no
+ * proxy at the address, it cannot be reached or it refuses, and `CLOUD_TIMEOUT` (504) after 15 s, `check` after 8 s. `Input` is accepted besides the
  * typed input: nothing in process, `unknown` for bodies over HTTP.
  */
 export interface CloudOperations<Input = never> {
   /** What this gateway knows of its mirror; the proxy is not asked. */
   get(): Promise<CloudState>
   /**
-   * Mirrors all data and turns cloud mode on; makes a key when there is none, as clients need one there. Once on, it makes both sides equal
-   * again. Resolves also when the mirror could not be verified. When it rejects, cloud mode stays as it was. An address by http beyond this
-   * machine is an `INVALID_REQUEST` unless the gateway has `cloud: { allowHttp: true }`.
+   * Mirrors all data and turns cloud mode on. Creates a key when there is none, since clients need one at the cloud. While cloud mode is on already,
+   * it makes both sides equal again. Resolves also when the mirror could not be verified. When it rejects, cloud mode stays as it was. An `http:`
+   * address of another machine is an `INVALID_REQUEST` unless the gateway has `cloud: { allowHttp: true }`.
    */
   enable(input?: EnableCloud | Input): Promise<EnabledCloud>
   /** Exchanges what has changed on either side since the last time. Rejects with `CLOUD_CONFLICT` while cloud mode is off. */
   sync(): Promise<SyncedCloud>
   /**
-   * Takes over what has changed at the cloud, removes the mirror and all sessions there, and turns cloud mode off. While it is off, removes what
-   * an enable that failed has left, wherever that was, and rejects with `CLOUD_CONFLICT` when there is nothing.
+   * Takes over what has changed at the cloud, removes the mirror and all sessions there, and turns cloud mode off. While cloud mode is off, removes
+   * the data that a failed `enable` left at a proxy, and rejects with `CLOUD_CONFLICT` when there is none.
    */
   disable(input?: DisableCloud | Input): Promise<SyncedCloud>
   /** Asks whether a proxy is at `cloudUrl`; `message` says that it is running. */
@@ -90,7 +90,7 @@ export interface EnabledCloud extends SyncedCloud {
   verifyError?: string
   /** The key that was made, as there was none. */
   createdKey?: CreatedKey
-  /** What will not work at the cloud, in sentences: connections to private addresses. Absent when there is nothing. */
+  /** Sentences on what will not work at the cloud, such as connections to private addresses; absent when there are none. */
   warnings?: string[]
 }
 
@@ -98,7 +98,9 @@ export interface EnabledCloud extends SyncedCloud {
 export interface CloudOptions {
   /** The credential that the proxy enrols gateways with; 32 characters or more. Sent once, in the message that enrols, and never stored. */
   enrolment?: string
-  /** May `cloudUrl` be an address by http beyond this machine? Anyone on the way can then read and change what is mirrored. Default `false`. */
+  /**
+   * May `cloudUrl` be an `http:` address of another machine? Anyone on the network path can then read and change the mirrored data. Default `false`.
+   */
   allowHttp?: boolean
 }
 

@@ -217,7 +217,7 @@ function requireNoMixing(changed: Combo, { combos, aliases }: Names): void {
   }
 }
 
-/** The rules that a combo has are looked into here: see their description. */
+/** The combo as the API shows it, with only the valid parts of its stored rules. */
 function shown(combo: Combo): Combo {
   const { health, maxAttempts, timeouts, ...rest } = combo
   return shownFields(comboFields, { ...rest, ...storedRules(combo) })

@@ -21,7 +21,7 @@ export function requireProvider(catalog: Catalog, provider: string, data: Provid
 
 const KINDS = ['openai-compatible', 'anthropic-compatible']
 
-/** The compatible kind that the beginning of a provider's id is nearly, such as `openai-compatable-lab`. */
+/** The compatible kind whose name the provider's id nearly begins with, as in the misspelt `openai-compatable-lab`. */
 function nearKind(provider: string): string | undefined {
   if (compatibleFormat(provider)) return undefined
   const id = provider.toLowerCase().replace(/[\s_]/g, '-')
@@ -31,10 +31,13 @@ function nearKind(provider: string): string | undefined {
   })
 }
 
-/** `openai-compat` is meant so, too. */
+/** A beginning may be this many letters shorter than the name of the kind, as in `openai-compat`. */
 const SHORTER = 4
 
-/** The warning for a provider whose id is nearly of a compatible kind: it is of none, and its server may be asked in another format. */
+/**
+ * The warning for a provider whose id nearly begins with the name of a compatible kind: it belongs to none, so that its server may be asked in the
+ * wrong format.
+ */
 export function misspeltKind({ provider, providerSpecificData: data }: NamedConnection): string[] {
   const kind = data?.baseUrl ? nearKind(provider) : undefined
   if (kind === undefined) return []
@@ -45,7 +48,7 @@ export function misspeltKind({ provider, providerSpecificData: data }: NamedConn
 }
 
 /**
- * The id of the provider that is meant by its id or, if it belongs to one provider alone, by an alias; any other name stays as it is. Throws
+ * The id of a provider given by its id, or by an alias that belongs to one provider alone; any other name is returned unchanged. Throws
  * `INVALID_REQUEST` naming the providers that share the alias.
  */
 export function providerMeant(catalog: Catalog, name: string): string {

@@ -11,13 +11,13 @@ import type { Catalog, Clock, Kind } from '../types.ts'
 import { closed, fields, invalidInput, parseInput } from './input.ts'
 import { findRecord } from './records.ts'
 
-/** What a connection is asked for. */
+/** The options of a test of a connection. */
 export interface ConnectionTest {
   /** The id of a model; default: one that the connection lists, the cheapest of those in the catalog. */
   model?: string
 }
 
-/** What has come of a test. */
+/** The result of a test. */
 export interface TestedConnection {
   /** Has it answered? */
   ok: boolean
@@ -89,7 +89,7 @@ export function createConnectionTest({
 const kindOf = ({ provider }: ConnectionRecord, model: string, catalog: Catalog): Kind =>
   catalogModelOf(catalog, { provider, model })?.type ?? 'llm'
 
-/** Of the models that a connection lists the cheapest one that can be asked for little; texts before others. */
+/** The model that a test uses by default: the cheapest model of the connection for which there is a small request, models of text before others. */
 function modelToAsk(record: ConnectionRecord, catalog: Catalog): string | undefined {
   const { provider, providerSpecificData } = record
   const kinds: readonly string[] = Object.keys(requests)
@@ -102,7 +102,7 @@ function modelToAsk(record: ConnectionRecord, catalog: Catalog): string | undefi
   return askable.sort((a, b) => a.rank - b.rank || a.output - b.output)[0]?.model
 }
 
-/** The status of the last attempt by the header of attempts: the reply may have another one in its stead, such as 529 in the place of 503. */
+/** The status of the last attempt, read from the header of attempts. The status of the reply may differ, such as 529 in place of 503. */
 function statusIn(headers: Reply['headers']): number | undefined {
   const [last] = [...(headers['x-signalbox-attempts'] ?? '').matchAll(/=(\d{3})\b/g)].reverse()
   return last && Number(last[1])

@@ -97,7 +97,7 @@ interface Dependencies {
   limits: { lookupTimeoutMs: number }
 }
 
-/** A connection as it was written, and what the question for its models has come to, if they were asked for. */
+/** A written connection, and the result of asking its server for its models, if that was done. */
 interface Written {
   record: ConnectionRecord
   discovered: Discovered | undefined
@@ -185,7 +185,9 @@ export function createConnectionOperations({
     requireOwnPrefix(catalog, connection, others)
   }
 
-  /** Writes a connection with its prefix checked: what the check saw still holds then, also against other processes. */
+  /**
+   * Checks the prefix of a connection and writes it, so that the result of the check still holds when it is written, even against other processes.
+   */
   async function withOwnPrefix<T>(connection: NamedConnection & { id: string }, write: () => Promise<T>): Promise<T> {
     await checkPrefix(connection)
     const { provider, providerSpecificData: given } = connection
@@ -264,7 +266,7 @@ export function createConnectionOperations({
     return written(present(changed, 'Connection'))
   }
 
-  /** Asks the server of a connection as it is to be. Throws what keeps its key from being sent there. */
+  /** Asks the server of the changed connection for its models, before the change is written. Throws if the key must not be sent to that server. */
   async function askChanged(found: ConnectionRecord, given: Given, top: TopLevel): Promise<Discovered> {
     const next = withMembers(found, given, top)
     if (changesPrefix(found.providerSpecificData ?? {}, next.providerSpecificData ?? {})) await checkPrefix(next)
@@ -273,8 +275,8 @@ export function createConnectionOperations({
   }
 
   /**
-   * A key that a host gives at each start must not go to an address that another program has written into the storage. An address is proven
-   * by a credential that was sealed for it. Throws `INVALID_REQUEST` when it is not, and the input does not name it.
+   * Keeps the key that a host passes at each start from being sent to an address that another program wrote into the storage. An address is proven by
+   * a credential that was sealed for it. Throws `INVALID_REQUEST` when it is not, and the input does not name it.
    */
   async function requireProvenAddress(found: ConnectionRecord, given: Given, top: TopLevel): Promise<void> {
     if (given.providerSpecificData !== undefined || (await readCredential(found)) !== undefined) return

@@ -43,7 +43,7 @@ function unaskable({ provider, providerSpecificData }: ConnectionRecord, catalog
   return `${definition?.name ?? provider} has no list of the models of an account: name them by "enabledModels".`
 }
 
-/** What went wrong, and what to do, as the rest of a sentence. Nothing of what the server has said is in it. */
+/** What went wrong and what to do, as the rest of a sentence. It quotes nothing from the server. */
 function problemWith(error: unknown, apiKey: string | undefined, { timeoutMs }: Asking): string {
   if (isGatewayError(error, 'UPSTREAM_TIMEOUT'))
     return `did not list its models within ${timeoutMs / 1_000} s: look whether it is busy or starting`
@@ -58,8 +58,8 @@ function problemWith(error: unknown, apiKey: string | undefined, { timeoutMs }: 
 }
 
 /**
- * The connection with the models that its server has named. A server that is away has not lost its models: otherwise those stay that the
- * connection has, or those that were stored.
+ * The connection with the models that its server named. If the server cannot be reached, the models given for the connection stay, or else those that
+ * were stored.
  */
 export function withDiscovered(
   connection: ConnectionRecord,
@@ -74,8 +74,8 @@ export function withDiscovered(
 }
 
 /**
- * The warning for a connection of which the listing shows no models, or those of the catalog that its server need not have, as it does not ask
- * it; `undefined` where it is not needed, as where custom models are filed under one of its names.
+ * The warning for a connection whose server the listing does not ask: the listing shows none of its models, or models of the catalog that the server
+ * may lack. `undefined` when no warning is needed, such as when custom models are filed under one of its names.
  */
 export async function warningOfUnasked(
   connection: ConnectionRecord,

@@ -19,7 +19,10 @@ export interface ExplainedRequest {
   headers?: Record<string, string>
   /** Its path; default `/v1/chat/completions`. A path that is no model endpoint is an `INVALID_REQUEST`. */
   path?: string
-  /** The id of the API key that it comes with: what the key may not do, or has used up, is said as well. Default: no key. */
+  /**
+   * The id of the API key of the request: the explanation then covers what the key is not allowed to do and which of its limits are used up. Default:
+   * no key.
+   */
   keyId?: string
 }
 

@@ -4,7 +4,7 @@ import type { WritableStore } from '../store/writable-store.ts'
 import type { Clock, Storage } from '../types.ts'
 import type { KeptUsage } from '../usage/kept/usage.ts'
 
-/** What a gateway is, what it can do here, and what is going on. Nothing in it is a secret. */
+/** Facts about a gateway: its version and runtime, its features on this storage, and its present load. It contains no secret. */
 export interface GatewayInfo {
   version: string
   /** The runtime with its version, as far as that is known, such as `Node.js 24.3.0`. */
@@ -28,7 +28,7 @@ export interface GatewayInfo {
     /** The paths of their pages, such as `/metrics`. */
     pages: string[]
   }
-  /** May who asks change anything? Not with `readToken`. */
+  /** May the caller make changes? `false` with `readToken`. */
   mayWrite: boolean
   /** Must requests have a key? */
   requireApiKey: boolean

@@ -32,7 +32,7 @@ export function oneShapeOf<const Options extends readonly v.GenericSchema[]>(
 export const anyObject = (message: string) =>
   v.pipe(v.custom<JsonObject>(isObject, message), v.metadata({ type: 'object' }))
 
-/** To stand before the schema of an object, to which a list is one too. */
+/** A check for use before the schema of an object, since that schema alone would accept a list. */
 export const noList = (message = 'must be an object') =>
   v.pipe(
     v.unknown(),
@@ -68,8 +68,8 @@ function withoutIgnored<T>(output: T, entries: Entries): T {
 }
 
 /**
- * Parses the input of a `put`, which a host writes into its own code. Throws `INVALID_REQUEST` also on a member that is `undefined`: it is
- * nearly always a variable that is not set, and would leave the record without what it was meant to have.
+ * Parses the input of a `put`, which a host writes in its own code. Also throws `INVALID_REQUEST` on a member that is `undefined`: that is nearly
+ * always an unset variable, and the record would lack its value.
  */
 export function parsePut<T>(
   schema: ClosedSchema<T>,
@@ -92,7 +92,10 @@ export function refuseUndefined(input: unknown, path = ''): void {
   }
 }
 
-/** The input of a `put` as callers write it: optional members take the type of a variable that may not be set, and are then refused. */
+/**
+ * The input of a `put` as callers write it. The types accept `undefined` for optional members, so that variables can be passed; `put` refuses it when
+ * it runs.
+ */
 export type OrUnset<Input> = {
   [Member in keyof Input]: Partial<Pick<Input, Member>> extends Pick<Input, Member>
     ? Input[Member] | undefined
@@ -162,7 +165,7 @@ export const fields = {
   /** Text that values are compared with, as it is. */
   patternText: pattern(notText),
   patternTextOr: pattern,
-  /** Sent back by clients that change what they have read, and ignored. */
+  /** A field that clients send back after they have read the record; it is ignored. */
   ignored: v.exactOptional(v.unknown()),
   /** Shown, and always refused. */
   byAction: v.exactOptional(

@@ -59,7 +59,7 @@ export function hinted({ key, ...others }: ShownKey): HintedKey {
 /** How many keys are looked at before requests get their turn; it takes a fraction of a millisecond. */
 const BATCH = 1_000
 
-/** A page of the keys that are meant, and the `after` of the next one, if there is one. */
+/** A page of the keys that match the query, and the `after` of the next page, if there is one. */
 export async function pageOfKeys<T extends MeantKey>(
   entries: ReadonlyArray<StoredEntry<T>>,
   { q = '', after, limit = Number.POSITIVE_INFINITY, group, state }: KeysQuery,
@@ -84,7 +84,7 @@ export async function pageOfKeys<T extends MeantKey>(
   return { page }
 }
 
-/** What of a key says whether it is meant. */
+/** The parts of a key by which queries select it. */
 interface MeantKey {
   id: string
   name: string

@@ -164,7 +164,7 @@ export function createKeyOperations(deps: {
   /** Those that were replaced; a copy, as changes are made to the list itself. */
   const formerKeys = async () => [...(await store.formerKeys.entries({ fresh: true }))]
 
-  /** Notes what a value that was replaced opens until then; without an end, it and all earlier ones of the key open nothing any more. */
+  /** Records until when a replaced value still opens its key. Without an end, this value and all earlier ones of the key stop opening it. */
   async function keepFormer(id: string, { from, to, until }: { from: string; to: string; until: number | undefined }) {
     for (const { id: digest, record } of await formerKeys()) {
       const isOver = Date.parse(record.until) <= clock.now() || (record.id === id && until === undefined)
@@ -195,14 +195,14 @@ export function createKeyOperations(deps: {
     return { digest: to, record: present(await store.keys.get(to), 'Key') }
   }
 
-  /** The key that is meant by an id, or without one by a name; of several the oldest. */
+  /** Finds the key of a `put` by its id, or without an id by its name; of several keys with that name the oldest. */
   async function findPut(id: string | undefined, name: string): Promise<FoundKey | undefined> {
     const entries = await store.keys.entries({ fresh: true })
     const entry = entries.find(({ record }) => (id === undefined ? record.name === name : record.id === id))
     return entry && { digest: entry.id, record: entry.record }
   }
 
-  /** Resolves to the digest; to `false` when another process has just made the key that is meant. */
+  /** Creates a key. Resolves to its digest, or to `false` when another process has just created the same key. */
   async function add(
     id: string | undefined,
     key = mintClientKey(),

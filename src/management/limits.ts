@@ -14,7 +14,7 @@ export interface LimitOperations<Input = never> {
   get(id: string): Promise<LimitStates>
   /** Starts its own counters anew; what requests under way have reserved stays reserved. */
   reset(id: string): Promise<{ success: true }>
-  /** Ends what instances that are gone had reserved there: by default it counts as used for good. */
+  /** Ends the reservations of instances that no longer run: by default they count as used for good. */
   settle(id: string, input?: LostSettlement | Input): Promise<{ success: true }>
 }
 
@@ -65,7 +65,7 @@ export function createLimitOperations({ store, ledger }: LimitDependencies) {
     return { success: true }
   }
 
-  /** The input is checked before it is asked whose limits are meant. */
+  /** Validates the input before it looks up the key, group or gateway whose limits are settled. */
   async function settle(input: unknown, find: () => Promise<AccountName>): Promise<{ success: true }> {
     const { as = 'spent' } = parseInput(limitInputs.settle, input ?? {})
     await (await ledger()).settleLost(await find(), as)

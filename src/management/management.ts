@@ -55,7 +55,7 @@ export interface ManagementDependencies {
   usage: KeptUsage | undefined
   /** Serves a model request of this process; `undefined` for a path that is not the gateway's. Never rejects. */
   serve(exchange: Exchange): Promise<Reply | undefined>
-  /** Is told of each operation that may have changed records: the resource, and the id that it was called with. */
+  /** Called after each operation that may have changed records, with the name of the resource and the id that the operation was called with. */
   changed(collection: string, id?: string): void
   /** What the gateway knows of itself. */
   own: OwnFacts
@@ -111,7 +111,10 @@ export function createManagement(given: ManagementDependencies): { api: Manageme
   return { api, pushes }
 }
 
-/** The operations of a resource, of which all but those that read tell when they have ended; one that has failed may have changed something, too. */
+/**
+ * The operations of a resource. All but the reading ones report to `changed` when they end, also when they fail, since a failed one may have changed
+ * something.
+ */
 function telling<Resource extends object>(resource: Resource, changed: (id?: string) => Promise<void>): Resource {
   const told = Object.entries(resource).map(([name, call]) => [
     name,

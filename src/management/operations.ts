@@ -36,13 +36,13 @@ export interface Management<Input = never> {
   damagedRecords: DamagedRecordOperations<Input>
   /** The mirror of the gateway's data at the cloud proxy of the setting `cloudUrl`. */
   cloud: CloudOperations<Input>
-  /** What was used: the requests that are kept, and their sums (src/usage/KEPT.md). */
+  /** Usage: the kept records of requests, and their sums (src/usage/KEPT.md). */
   usage: UsageOperations<Input>
-  /** What would become of a request: its targets and their order. Calls no provider and moves no turn. */
+  /** Explains how a request would be routed: its targets and their order. Calls no provider and changes no round-robin turn. */
   explain(request: ExplainedRequest | Input): Promise<Explanation>
-  /** What whoever runs the gateway should see first: the last 24 hours, what fails, and what is missing. */
+  /** A summary for operators: the usage of the last 24 hours, current failures, and missing configuration. */
   overview(): Promise<Overview>
-  /** What the gateway is, what it can do, and what is going on. */
+  /** Facts about the gateway: its version, its runtime and storage, and the number of requests under way. */
   info(): Promise<GatewayInfo>
   /** The description of all that the gateway serves over HTTP. */
   openapi(): Promise<OpenApiDocument>
@@ -69,7 +69,7 @@ interface HttpOperation {
   path: `/api/${string}`
   /** Of several operations on one route: the member `action` of the body that calls this one; the other members are its input. */
   action?: string
-  /** What an internal error has failed to do. */
+  /** What failed, for the log entry of an internal error. */
   failure: string
   /** The status of success; default 200. */
   status?: 201

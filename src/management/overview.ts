@@ -10,7 +10,7 @@ import type { CloudOperations } from './cloud.ts'
 import type { HealthOperations } from './health.ts'
 import type { UsageOperations, UsageSummary } from './usage.ts'
 
-/** What an operator should see first. */
+/** A summary for operators. */
 export interface Overview {
   /**
    * Sums of this hour and the 23 before it, by the hour, and of the time of the same length before, as `usage.summary` gives them. Absent where

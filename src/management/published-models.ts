@@ -38,7 +38,10 @@ export interface PublishedModel extends Omit<ModelEntry, 'kind'> {
 
 /** What clients can ask for. `Input` is accepted besides the typed input: nothing in process, `unknown` over HTTP. */
 export interface ModelOperations<Input = never> {
-  /** The models, for whoever manages the gateway and has no API key; `after` of the next page, if there is one. */
+  /**
+   * The models that clients can request, for a caller of the management API, who needs no API key. `after`: where the next page begins; absent on the
+   * last page.
+   */
   published(query?: ModelsQuery | Input): Promise<{ object: 'list'; data: PublishedModel[]; after?: string }>
 }
 

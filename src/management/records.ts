@@ -52,7 +52,7 @@ export function isSameJson(one: unknown, other: unknown): boolean {
   return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((name) => isSameJson(one[name], other[name]))
 }
 
-/** What a record keeps of a call that sets whether it is active: the mirror sees by it that there was one, also when the record is as before. */
+/** A random mark for a call that sets whether a record is active. By it the mirror recognises the call even when it left the record unchanged. */
 export const newEdit = (): string => toHex(randomBytes(8))
 
 /** Now, as ISO 8601. */

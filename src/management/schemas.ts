@@ -30,7 +30,10 @@ import {
 
 /* The schemas of valibot for the shapes of fields, of what is given. Those of what is shown are in output-schemas.ts. */
 
-/** The schema of the input that a door takes: the fields that can be given there; `ignores`: what answers have besides, which may be sent back. */
+/**
+ * The schema of the input of an operation (`create`, `update` or `put`): the fields that it takes. `ignores`: further members of answers, which
+ * clients may send back.
+ */
 export function inputSchema<const F extends RecordFields, D extends Door>(
   recordFields: F,
   door: D,

@@ -24,7 +24,10 @@ export interface UsageTotals {
   durationMs?: Percentiles
 }
 
-/** Sums of the requests that have these values in common: the members that were asked for. A value is absent where the requests have none. */
+/**
+ * The sums of the requests that have these values in common. A row has the members that `by` names; a member is absent if the requests have no such
+ * value.
+ */
 export interface SummaryRow extends UsageTotals {
   /** When the hour begins, ISO 8601. */
   hour?: string
@@ -53,7 +56,7 @@ const MOST_ROWS = 50_000
 /** The most rows that are compared to find the first ones of them (`top`). */
 const MOST_COMPARED = 200_000
 
-/** The rows of a series, by what their requests have in common besides the time; the requests of all others are summed up in one. */
+/** Which rows of a series are shown singly, by the values of their requests other than the time. All other rows are summed up in one. */
 interface Apart {
   names: ReadonlySet<string>
   /** The number of the other rows. */

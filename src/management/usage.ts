@@ -11,16 +11,16 @@ import { type SummaryRow, type UsageOrder, UsageSums, type UsageTotals, usageOrd
 
 export type { SummaryRow, UsageTotals } from './usage-sums.ts'
 
-/** What rows of a summary tell apart. */
+/** The values by which a summary can be divided into rows. */
 export type UsageBy = (typeof bys)[number]
 
 const bys = ['key', 'group', 'model', 'target', 'user', 'hour', 'day', 'month'] as const
 
-/** Which requests are meant: those that have all of these values, the empty text for those that have none. */
+/** A filter for requests: those that have all of these values. The empty text selects requests without a value. */
 interface MeantRequests {
   /** The beginning, ISO 8601: a time with its zone, or a day in UTC such as `2027-01-31`. */
   from?: string
-  /** The end, which is not meant any more, as `from`; default: now. */
+  /** The end, exclusive, in the form of `from`; default: now. */
   to?: string
   keyId?: string
   groupId?: string
@@ -38,7 +38,7 @@ interface MeantRequests {
 
 /** What to sum up. `from`: default 24 hours before `to`, from the beginning of that hour. */
 export interface UsageQuery extends MeantRequests {
-  /** What the rows tell apart, one or several with commas; default `key`. */
+  /** The values by which the sums are divided into rows, one or several with commas; default `key`. */
   by?: UsageBy | readonly UsageBy[] | string
   /** What comes first among rows of one time: the highest cost (the default), the most requests, or the most tokens. */
   order?: UsageOrder
@@ -46,9 +46,9 @@ export interface UsageQuery extends MeantRequests {
   top?: number
   /** `series` in the answer: the rows by the hour or the day, too. Not with a time in `by`. */
   series?: 'hour' | 'day'
-  /** `before`: sums of the time of the same length before `from` as well. */
+  /** `before`: adds the sums of the period of the same length before `from`. */
   compare?: 'before'
-  /** `names` in the answer: those of the keys and groups of the rows, and of those that are asked for. */
+  /** Adds `names` to the answer: the names of the keys and groups in the rows and in the query. */
   names?: boolean
 }
 
@@ -67,9 +67,9 @@ export interface RequestsQuery extends MeantRequests {
   before?: string
 }
 
-/** Sums by what was asked for, and those of all that is meant. */
+/** The sums of each row, and the sums of all selected requests. */
 export interface UsageSummary {
-  /** What was summed up, ISO 8601: from this time on. */
+  /** The beginning of the summed period, ISO 8601. */
   from: string
   /** Up to this time. */
   to: string
@@ -82,11 +82,14 @@ export interface UsageSummary {
   before?: { from: string; to: string; totals: UsageTotals }
   /** The names of keys and groups by their ids. */
   names?: Record<string, string>
-  /** What is less precise than it was asked for. */
+  /** Sentences on what is less precise than the query asked for. */
   warnings?: string[]
 }
 
-/** What was used. `Input` is accepted besides the typed input, as in all operations. All reject with `USAGE_NOT_KEPT` where nothing is kept. */
+/**
+ * The usage of the gateway. `Input` is accepted besides the typed input, as in all operations. All reject with `USAGE_NOT_KEPT` where nothing is
+ * kept.
+ */
 export interface UsageOperations<Input = never> {
   /** Sums of requests, tokens and costs. */
   summary(query?: UsageQuery | Input): Promise<UsageSummary>

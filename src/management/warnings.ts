@@ -2,7 +2,7 @@ import { missingProviders } from '../routing/known-names.ts'
 import { type RouteTable, wholeName } from '../routing/route-table.ts'
 import type { Kind, Storage, UsageLimits } from '../types.ts'
 
-/** The answer to a change that holds, with what keeps it from working yet as plain sentences. */
+/** The answer to a change that was made, with sentences on what keeps it from working yet. */
 export interface Warned {
   /** Absent when there are none. */
   warnings?: string[]

@@ -5,8 +5,8 @@ import { type AttemptRecord, targetHeader } from './records.ts'
 import type { RequestLog } from './request-log.ts'
 
 /**
- * What answers say of themselves in formats that have a place for it: the id of the request, the target as a request can name it again, the
- * attempts before, and what all of them have cost, in US dollars, where that is known of each.
+ * Describes an answer, for formats that have a place for it: the id of the request, the target by a name that can be requested, the earlier attempts,
+ * and the cost of all of them in US dollars, if each cost is known.
  */
 export const describeAnswers =
   (log: Pick<RequestLog, 'id' | 'steps' | 'attempts'>, table: RouteTable): NonNullable<AskedRequest['describe']> =>

@@ -9,8 +9,8 @@ import type { RouteTable } from '../routing/route-table.ts'
 import type { Kind } from '../types.ts'
 
 /**
- * The call of a Google client, which asks for images and speech at its endpoint for chat: a call of the kind of its model, where that is known to
- * make what `responseModalities` asks for. Models of Google's own are asked as they are, by the endpoint for chat.
+ * The call of a Google client that requests images or speech at the endpoint for chat. It becomes a call of that other kind if the model is known to
+ * be of the kind that `responseModalities` names. Google's own models keep the endpoint for chat.
  */
 export async function mediaCall(call: ModelCall, query: string, table: RouteTable): Promise<ModelCall> {
   const kind = kindAsked(call.body)

@@ -18,9 +18,12 @@ interface AttemptTerms {
   owner: string
   isStream: boolean
   follower: AttemptFollower | undefined
-  /** The attempt has answered or failed; of a stream, it has begun. `null`: it was not made, as the whole request was refused. */
+  /**
+   * Called when the attempt has answered or failed; for a stream, when it has begun. `null`: the attempt was not made, since the whole request was
+   * refused.
+   */
   onOutcome(step: AttemptRecord | Skip | null): void
-  /** It is over, and its usage is known. */
+  /** Called when the attempt is over and its usage is known. */
   onSettled(record: AttemptRecord): void
 }
 
@@ -72,7 +75,7 @@ export class AttemptLog {
     return this.#terms.follower?.headers?.()
   }
 
-  /** What is known once it has an outcome. */
+  /** The record of the attempt, once it has an outcome. */
   get record(): AttemptRecord | undefined {
     return this.#record
   }
@@ -82,12 +85,12 @@ export class AttemptLog {
     return this.#spending
   }
 
-  /** The events of a response are read, whose usage counts as far as it has been reported, whatever becomes of the attempt. */
+  /** Called when the events of a response are read. The usage that they report counts even if the attempt fails. */
   follows(progress: { readonly usage: TokenUsage | undefined }): void {
     this.#following = progress
   }
 
-  /** The provider has reported this usage for a response, whatever becomes of the response; default: what its events have reported. */
+  /** Counts the usage that the provider reported for a response, even if the response is not used; default: the usage that its events reported. */
   used(reported: TokenUsage | undefined): void {
     if (this.#isSettled) return
     const usage = reported ?? this.#following?.usage
@@ -95,7 +98,7 @@ export class AttemptLog {
     if (usage) this.#spend(usage, { isEstimated: false })
   }
 
-  /** The request asks for what is charged above the price of the model. */
+  /** Does the request use an option that costs more than the price of the model? */
   isDearer = false
 
   /** A provider is called. `input`: the tokens of the call's input, for when the provider does not report them. */
@@ -103,7 +106,7 @@ export class AttemptLog {
     this.#input = input
   }
 
-  /** The provider has not reported all that the call under way has used; `output`: the tokens that it has said. */
+  /** Counts an estimate when the provider has not reported all usage of the present call. `output`: the estimated tokens of its output. */
   estimated(usageOfStart: TokenUsage | undefined, output: number): void {
     const input = this.#input
     this.#following = this.#input = undefined
@@ -200,7 +203,7 @@ export class AttemptLog {
     return this.#settleUnlisted({ outcome: 'refused', status, message })
   }
 
-  /** Nothing more comes of it: it has not called its provider and will not, or the request is over. */
+  /** Ends an attempt that will not call its provider, or whose request is over. */
   release(): void {
     if (this.#isSettled) return
     if (this.#record) this.#settle()

@@ -47,7 +47,7 @@ export interface PipelineLimits {
   maxAttempts: number
 }
 
-/** What the terms of a request are read from, and with. */
+/** The inputs for reading the terms that a request brings itself. */
 export interface OwnTermsSource {
   call: Pick<ModelCall, 'endpoint' | 'model' | 'body'>
   exchange: AskedRequest['exchange']

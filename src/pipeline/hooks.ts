@@ -4,7 +4,7 @@ import type { Logger } from '../types.ts'
 import type { UsageRecord } from '../usage/record.ts'
 import type { AttemptRecord, RequestRecord } from './records.ts'
 
-/** Functions of the host that are called with what happens. What they throw or reject with is logged, and changes nothing. */
+/** Functions of the host that are called with events of requests. What they throw or reject with is logged, and has no other effect. */
 export interface Hooks {
   /**
    * Called once for each request to a model endpoint when it is over, a refused one too: for a stream, when its last byte has been sent. Its

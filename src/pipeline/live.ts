@@ -3,19 +3,19 @@ import type { AttemptLog } from './attempt-log.ts'
 import type { LeftOutEntry, Skip } from './records.ts'
 import type { RequestLog } from './request-log.ts'
 
-/** What happens to requests. */
+/** An event in the course of a request. */
 type Happening =
-  /** It has been read. */
+  /** The request has been read. */
   | ['began', RequestLog]
   /** An attempt begins, or has its outcome. */
   | ['attempt', RequestLog, AttemptLog]
   | ['skipped', RequestLog, Skip | LeftOutEntry]
   | ['finished', KeptRequest]
 
-/** Who watches requests while they happen. */
+/** The receiver of the live events of requests. */
 export interface Live {
-  /** Absent while nobody does. Must not throw. */
+  /** Gets each event; absent while there is no reader. Must not throw. */
   tell?: ((...happening: Happening) => void) | undefined
-  /** Ends all streams of what happens; absent where there were none. */
+  /** Ends all streams of live events; absent if there were none. */
   end?(): void
 }

@@ -3,8 +3,8 @@ import type { ClientFormat, Kind, LimitState } from '../types.ts'
 import type { AttemptRecord, RequestRecord } from './records.ts'
 
 /**
- * Is told of each request to a model endpoint while it happens; an entry of the option `observe`. What an observer throws or rejects with is
- * logged, and changes nothing. It gets no prompt, no answer, no credential and no address of a client.
+ * Observes each request to a model endpoint while it runs; an entry of the option `observe`. What an observer throws or rejects with is logged, and
+ * has no other effect. It gets no prompt, no answer, no credential and no address of a client.
  */
 export interface GatewayObserver {
   /** A model request has arrived. Returns what follows it, or nothing. */
@@ -22,7 +22,7 @@ export interface ObserverPage {
   reply(exchange: Pick<Exchange, 'header'>, facts: GatewayFacts): Promise<Reply>
 }
 
-/** What is true of the gateway now. */
+/** Facts about the present state of the gateway. */
 export interface GatewayFacts {
   /** Is this instance one of many that come and go, such as the isolates of Workers? */
   readonly isOneOfMany: boolean
@@ -68,11 +68,11 @@ export const isObservedHeader = (name: string): boolean =>
 
 /** Follows one request. */
 export interface RequestFollower {
-  /** It has been read. `isKnown`: does the gateway know the name, as a combo, an alias or a model? */
+  /** Called when the request has been read. `isKnown`: does the gateway know the name, as a combo, an alias or a model? */
   asked?(asked: { model: string; isKnown: boolean; stream: boolean }): void
-  /** A provider is to be called. */
+  /** Called before a provider is called. Returns what follows the attempt, or nothing. */
   attempt?(attempt: ObservedAttempt): AttemptFollower | undefined
-  /** It is over: the last byte has been sent, or it has failed. Called once. */
+  /** Called once, when the request is over: its last byte has been sent, or it has failed. */
   ended?(record: RequestRecord): void
 }
 
@@ -80,7 +80,7 @@ export interface RequestFollower {
 export interface ObservedAttempt {
   /** From 1, in the order in which they begin. */
   readonly number: number
-  /** Is it made beside a slow one? */
+  /** Is it a second attempt beside a slow one (a hedge)? */
   readonly isHedge: boolean
   readonly provider: string
   readonly connectionId: string
@@ -89,7 +89,7 @@ export interface ObservedAttempt {
   readonly model: string
   /** Is the model in the catalog, a custom one, or enabled on its connection? */
   readonly isKnown: boolean
-  /** Where the provider is asked. */
+  /** The base URL of the provider. */
   readonly baseUrl: string
   /** Epoch ms. */
   readonly startedAt: number
@@ -99,9 +99,9 @@ export interface ObservedAttempt {
 export interface AttemptFollower {
   /** Headers for the provider: the trace context. Those that no request can carry are left out. */
   headers?(): Readonly<Record<string, string>> | undefined
-  /** The first content of its stream has come, `afterMs` after its start. */
+  /** Called when the first content of its stream has come, `afterMs` after its start. */
   begun?(afterMs: number): void
-  /** It has settled: after the last byte of its answer, or after its failure. Called once. */
+  /** Called once, when the attempt has settled: after the last byte of its answer, or after its failure. */
   ended?(record: AttemptRecord, end: AttemptEnd): void
 }
 

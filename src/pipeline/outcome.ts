@@ -15,7 +15,7 @@ export interface Target {
   permit: CircuitPermit
 }
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export type Outcome = Answered | Failed | RefusedTarget
 
 /**

@@ -28,13 +28,13 @@ import { type RequestStep, type ServedRequest, withSteps } from './steps.ts'
 import type { GroupRouting } from './targets/groups.ts'
 import { createRules } from './targets/rules.ts'
 
-/** What answers model requests, with the state that they share. */
+/** Answers model requests, and holds the state that they share. */
 export interface Pipeline {
   /** Begins the log of a request to a model endpoint, which ends with the request. */
   openLog(exchange: Exchange, endpoint: Endpoint): RequestLog
   /** Runs one request within its steps. Rejects with what the client is to read as an error. */
   serve(request: ServedRequest): Promise<Reply>
-  /** What would become of a request. */
+  /** Explains how a request would be routed. */
   explain(question: Question): Promise<Explanation>
   choosing(): Promise<Choosing>
   /** The current route table. Rejects with `STORAGE_FAILED`. */
@@ -57,7 +57,7 @@ export interface PipelineDependencies extends Pick<PipelineContext, Shared> {
   ownLimits: Partial<PipelineLimits>
   /** Keeps what became of requests; absent where nothing is kept. */
   keepRequest: KeepRequest | undefined
-  /** Who watches requests while they happen. */
+  /** The receiver of the live events of requests. */
   live: Live
   aroundRequest: readonly RequestStep[]
 }

@@ -45,7 +45,7 @@ export interface LogContext {
   follow: Follow | undefined
   /** Keeps what became of requests; absent where nothing is kept. */
   keepRequest?: KeepRequest | undefined
-  /** Who watches requests while they happen. */
+  /** The receiver of the live events of requests. */
   live: Live
 }
 
@@ -73,8 +73,8 @@ interface RequestEnding {
 }
 
 /**
- * One request to a model endpoint, from the bridge to its last byte: who asks, what happens to it, and what became of it. The health of
- * targets, their statistics, the steps, the host's hooks and the attempts in headers get what they need from here.
+ * The log of one request to a model endpoint, from its arrival to its last byte: its client, its attempts and its outcome. The health of targets,
+ * their statistics, the steps, the host's hooks and the attempts in headers get what they need from here.
  */
 export class RequestLog {
   /** A UUID; ids are in the order in which requests came. */

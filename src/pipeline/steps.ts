@@ -17,7 +17,7 @@ export interface ServedRequest {
   readonly pathModel?: string | undefined
   /** The client's key; absent when it has none and needs none. */
   readonly key: PresentedKey | undefined
-  /** What becomes of the request; `onEnd` calls back when all of it is over. */
+  /** The log of the request; its `onEnd` calls back when all of the request is over. */
   readonly log: RequestLog
 }
 

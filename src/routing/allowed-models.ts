@@ -5,10 +5,10 @@ import { isLike } from './facts.ts'
 import type { Group, Route, RouteTarget } from './group.ts'
 import type { RouteTable } from './route-table.ts'
 
-/** What the lists of a key say, and those of its group: both must allow. */
+/** The lists of allowed models and kinds of a key and of its group. A request must be allowed by both. */
 type Restricted = Pick<PresentedKey, 'models' | 'kinds' | 'group'>
 
-/** What a key may ask for. */
+/** The models and kinds that a key may use. */
 export class Access {
   readonly #models: readonly (readonly string[])[]
   readonly #kinds: readonly (readonly Kind[])[]
@@ -59,13 +59,13 @@ export class Access {
   }
 }
 
-/** What a key may ask for; `undefined`: everything, as there is no key, or neither it nor its group has a list. */
+/** The models and kinds that a key may use; `undefined`: all of them, when there is no key, or neither the key nor its group has a list. */
 export function accessOf(key: Restricted | undefined, catalog: Catalog): Access | undefined {
   const isRestricted = key && (key.models ?? key.kinds ?? key.group?.models ?? key.group?.kinds)
   return isRestricted ? new Access(key, catalog) : undefined
 }
 
-/** The name that a route was asked for by: that of the request, or of the entry of its list that led there. */
+/** The name through which a request came to a route: the request's model name, or the name of the entry in its list that led there. */
 export function askedName({ via }: Route, request: { call: { model: string }; list?: Group | undefined }): string {
   if (!request.list) return request.call.model
   let outermost = via

@@ -26,7 +26,7 @@ export interface ExplainedTarget {
   use: 'first' | 'next' | 'beyond' | 'last-resort' | 'skipped'
   /** The reason for its place, or why it is skipped. */
   why: string
-  /** What entries of combos set for requests to it. */
+  /** The parameters that entries of combos set in requests to this target. */
   params?: EntryParams
   /** The combos and providers that led here, each with its strategy: `pool:round-robin>inner:weighted`. */
   via?: string

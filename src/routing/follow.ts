@@ -62,7 +62,7 @@ export async function* follow(
   }
 }
 
-/** What all groups on the way ask of an answer; `undefined` where none does. */
+/** The conditions (`on`) of all groups on the way to a target; `undefined` if none has any. */
 function conditionsOf(via: GroupChoice): Route['on'] {
   const found = new Set<AnswerCondition>()
   for (let choice: GroupChoice | undefined = via; choice; choice = choice.before)
@@ -70,7 +70,10 @@ function conditionsOf(via: GroupChoice): Route['on'] {
   return found.size > 0 ? [...found] : undefined
 }
 
-/** The target with what entries set for it: the voices of the innermost that has some, and of each parameter the innermost value. */
+/**
+ * The target with the voices and parameters that entries on the way set: the voices of the innermost entry that has some, and for each parameter the
+ * innermost value.
+ */
 function underEntries(target: RouteTarget, via: GroupChoice): RouteTarget {
   let voices: GroupEntry['voices']
   let params: GroupEntry['params']

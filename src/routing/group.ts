@@ -28,7 +28,7 @@ export interface Group {
   kind?: Kind | undefined
   /** Do the different models of a combo of embeddings make the same vectors? */
   sameVectors?: boolean | undefined
-  /** May another target be asked for what the one before may have done, and charge for? */
+  /** May another target be tried after a failure for which the target before may charge, since it may have done the work? */
   retryAmbiguous?: boolean | undefined
   /** The answers after which the next target is asked. */
   on?: readonly AnswerCondition[] | undefined
@@ -50,7 +50,7 @@ export interface GroupEntry {
   when?: Condition | undefined
   /** The voices of its targets, by the names that clients say. */
   voices?: Readonly<Record<string, string>> | undefined
-  /** What requests to its targets are set to. */
+  /** The parameters that are set in requests to its targets. */
   params?: Readonly<EntryParams> | undefined
   /** The target, if the entry is a connection. */
   target?: RouteTarget

@@ -79,7 +79,7 @@ export interface HealthRecord {
   retryAt?: number
   /** Has the provider asked to wait until `retryAt`? */
   isAsked?: boolean
-  /** Is it certain that another call would fail as well, whoever makes it, or did failures of some requests only add up? */
+  /** Would every other call certainly fail as well? `false` or absent: the failures of several requests have only added up. */
   isCertain?: boolean
   /** When its cooldown began or was extended: a number in the order of all calls and cooldowns. */
   cooledIn: number

@@ -32,7 +32,7 @@ export function kindSentence(name: string, kind: Kind | undefined): string {
 export const strangerSentence = (name: string, kind: Kind | undefined, endpoint: AskedEndpoint): string =>
   kind !== undefined && isServedAt(endpoint, kind) ? '' : kindSentence(name, kind)
 
-/** Where models of a kind are asked, as the rest of a sentence. */
+/** The endpoint that serves models of a kind, as the rest of a sentence. */
 function servedAt(kind: Kind): string {
   const endpoint = endpointOf(kind)
   return endpoint ? `which is asked at POST ${endpoint.path}` : 'which this gateway does not serve yet'
@@ -65,8 +65,8 @@ const isServedAt = ({ operation }: AskedEndpoint, kind: Kind): boolean =>
   operation.kind === kind || (operation.alsoServes?.includes(kind) ?? false)
 
 /**
- * Is the kind served at another endpoint than this one, if anywhere? What is served nowhere yet is left for providers of chat to refuse, since
- * some answer with images and speech there.
+ * Is the kind served at an endpoint other than this one? A kind that is served nowhere yet is sent to providers of chat, since some of them answer
+ * with images and speech there; the others refuse it.
  */
 const isOfAnother = (endpoint: AskedEndpoint, kind: Kind): boolean =>
   !isServedAt(endpoint, kind) && (endpointOf(kind) !== undefined || endpoint.operation.kind !== 'llm')
@@ -125,5 +125,5 @@ export function requireOneModel(combo: Group, { combos, aliases }: Pick<RouteTab
 
 const namesIn = ({ entries }: Group) => entries.map(({ name }) => name)
 
-/** What speaks against combos; they are made anew when a combo or an alias changes. */
+/** The problems found in combos, cached by group. Groups are made anew when a combo or an alias changes. */
 const problems = new WeakMap<Group, string | undefined>()

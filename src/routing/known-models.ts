@@ -26,6 +26,6 @@ export function isKnownName(name: string, table: RouteTable): boolean {
   return isKnown
 }
 
-/** The known names that have been asked for: to find the targets of a name takes longer than all else that is measured of a request. */
+/** A cache of the known names that were requested: finding the targets of a name takes longer than all else that is measured of a request. */
 const knownNames = new WeakMap<RouteTable, Set<string>>()
 const MAX_NAMES = 2_000

@@ -1,8 +1,8 @@
-/** Where model names lead, as far as names go. */
+/** What combos and aliases refer to, looked up by name alone. */
 export interface NamedModels {
-  /** The entries of the combo of this name, and whether its models all make the same vectors, as whoever made it says. */
+  /** The entries of the combo of this name. `sameVectors`: its author has declared that all its models make the same vectors. */
   comboOf(name: string): { models: readonly string[]; sameVectors?: boolean | undefined } | undefined
-  /** What the alias of this name means. */
+  /** The model name that the alias of this name stands for. */
   meaningOf(name: string): string | undefined
 }
 
@@ -62,6 +62,6 @@ const bareId = (name: string): string =>
     .replace(/^(?:(?:us|eu|apac|global)\.)?(?:amazon|cohere)\./, '') // at AWS
     .replace(/:latest$/, '') // at Ollama
 
-/** What is said of a combo whose vectors would mix. */
+/** The rest of a sentence about a combo that would mix the vectors of two models. */
 export const mixedVectors = ([one, other]: readonly [string, string]): string =>
   `"${one}" and "${other}" are two models, whose vectors cannot be compared. Make a combo for each, or, if their vectors are the same, set "sameVectors" to true`

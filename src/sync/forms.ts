@@ -17,7 +17,7 @@ import type { Side } from './types.ts'
 export interface MirroredItem {
   /** That of its state. */
   id: string
-  /** What it is filed under: of keys a digest, of combos their name, else the id. */
+  /** The key of the record in its collection: a digest for keys, the name for combos, otherwise the id. */
   slot: string
   record: object
   version: string
@@ -38,7 +38,7 @@ export interface Content {
 export interface RecordForm {
   /** Is there an active flag, which is settled apart? */
   hasActive: boolean
-  /** What is mirrored of a record. Throws an error with a message for people when it cannot be. */
+  /** The mirrored content of a record. Throws an error with a message for people when it cannot be. */
   read(item: MirroredItem): Promise<Content>
   /** The id of a content. */
   idOf(record: JsonObject): string

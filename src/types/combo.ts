@@ -22,8 +22,8 @@ export type ComboModel =
   | { model: string; weight?: number; when?: Condition; voices?: Record<string, string>; params?: EntryParams }
 
 /**
- * What the requests to the targets of an entry are set to, in place of what their clients say; what is absent stays the client's. Where combos are
- * nested, the innermost entry that sets a parameter decides it. What a target cannot do is a loss of the request, as any other option is.
+ * Parameters that an entry sets in requests to its targets, in place of the client's. Where a parameter is absent, the client's value stays. Where
+ * combos are nested, the innermost entry that sets a parameter decides it. What a target cannot do is a loss of the request, as any other option is.
  */
 export interface EntryParams {
   /** The most tokens of the answer, from 1 to 10,000,000. */

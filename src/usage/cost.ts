@@ -10,7 +10,7 @@ import type { Catalog, Price, PricedUnit } from '../types.ts'
  */
 export type CostSource = 'reported' | 'counted' | 'estimated'
 
-/** What a call, an attempt or a request has used. */
+/** The tokens, units and cost of a call, an attempt or a request. */
 export interface Spending {
   usage: TokenUsage
   costSource: CostSource
@@ -37,7 +37,7 @@ export function spendingOf(
   return costUsd === undefined ? { usage, costSource } : { usage, costSource, costUsd }
 }
 
-/** The member by which a request asks for an answer that is faster or from one place, at a price that no catalog has. */
+/** The member by which a request asks for a faster answer, or for one from a certain region, at a price that the catalog does not have. */
 export const dearerMember = (body: JsonObject): string | undefined =>
   Object.keys(DEARER).find((name) => DEARER[name]?.includes(body[name]))
 

@@ -37,7 +37,7 @@ function familyOf(model: string): Additions {
 const families = new Map<string, Additions>()
 const MAX_FAMILIES = 1_000
 
-/** What a body holds, whoever counts it. */
+/** The content of a body, independent of the model that counts it. */
 interface BodyContent {
   /** The tokens of its texts. */
   text: number
@@ -117,7 +117,7 @@ function addValue(value: unknown, content: BodyContent, place: ValuePlace): void
   }
 }
 
-/** Counts a text that is none for the model: a medium, sealed state, an address. Is it one? */
+/** Counts a string that the model does not read as text: a medium, sealed state or an address. Returns whether it was one. */
 function addSpecial(
   name: string,
   value: string,

@@ -4,8 +4,8 @@ import { createSseParser } from '../lib/sse.ts'
 import { likelyTokens } from './text-tokens.ts'
 
 /**
- * An estimate of the tokens that a model has said, in a part of an answer: of the texts within the members of these names. What is nested deeper than
- * any answer has it says nothing.
+ * An estimate of the output tokens in a part of an answer, from the texts within members of these names. Texts that are nested deeper than in any
+ * real answer are not counted.
  */
 export function saidTokens(value: unknown, names: readonly string[], isWithin = false, depth = 0): number {
   if (typeof value === 'string') return isWithin ? likelyTokens(value) : 0
@@ -32,7 +32,7 @@ export function streamedTokens(events: Uint8Array, names: readonly string[]): nu
   return tokens
 }
 
-/** What stands beside texts in the parts of an answer: words and ids of the format, and what is signed. */
+/** Members beside the texts in parts of an answer that are no output: keywords and ids of the format, and signatures. */
 const NOT_SAID = new Set([
   'type',
   'id',

@@ -26,7 +26,7 @@ interface BoundRequest {
   readonly context: { readonly catalog: Catalog }
 }
 
-/** In tokens: the output that a model is taken to have at most of which nothing is known. It is that of the largest models. */
+/** The assumed maximum output of a model of which nothing is known, in tokens: that of the largest models. */
 export const DEFAULT_OUTPUT = 131_072
 
 /** The most that an attempt of the request at the target can use. `params`: what entries of combos set for it. */

@@ -29,7 +29,7 @@ type Row = Pick<
 /** The body of an error. */
 const managementError = v.object({ error: v.string() })
 
-/** The body of the error of a change that is based on what a record is no more. */
+/** The body of the error of a change that was based on an older version of the record. */
 const changedMeanwhile = v.object({ error: v.string(), current: v.exactOptional(v.record(v.string(), v.unknown())) })
 
 /** The names of the schemas that the management API refers to: those of its responses, and one for each input. */
@@ -159,7 +159,7 @@ const ifMatch = () => parameter('header', 'If-Match', queryWords['If-Match'], { 
 
 const FORMAT = { type: 'string', enum: ['json', 'csv', 'jsonl'] }
 
-/** What is sent for those who ask for it in place of JSON. */
+/** The content types that can be requested in place of JSON. */
 const EXPORTS = {
   'text/csv': { schema: { type: 'string' } },
   'application/jsonl': { schema: { type: 'string' } },

@@ -206,7 +206,7 @@ export const queryWords: Readonly<Record<string, string>> = {
   format: 'What the answer is sent as; default: by `Accept`, otherwise `json`.',
 }
 
-/** What is said of each parameter of the stream of what happens. */
+/** The descriptions of the parameters of the live events. */
 export const liveWords: Readonly<Record<string, string>> = {
   after: 'The id of the last event that was seen.',
   types: 'Only events of these types, with commas between them. Default: all.',

@@ -7,10 +7,10 @@ import { isVector, type Vector, widthOf } from './vectors.ts'
 /** What the vectors of a text are for: models that know it make better ones. */
 export type Task = 'query' | 'document' | 'similarity' | 'classification' | 'clustering' | 'question' | 'fact' | 'code'
 
-/** What becomes of a text that is too long: it is refused, or cut at one of its ends. */
+/** The treatment of a text that is too long: it is refused, or cut at one of its ends. */
 export type Truncation = 'none' | 'start' | 'end'
 
-/** One text, or what else is embedded. Exactly one of its first three members is there. */
+/** One input to embed. It has exactly one of its first three members. */
 export interface Input {
   text?: string
   /** The tokens of a text, by OpenAI's tokenizer. */

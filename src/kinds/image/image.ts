@@ -45,7 +45,7 @@ export interface MadeImage {
 /** An answer of whichever form. */
 export interface Images extends Used {
   images: readonly MadeImage[]
-  /** What the vendor says of all of them, by the names of OpenAI: `quality`, `background`. */
+  /** Facts that the vendor reports about all images, by OpenAI's names: `quality`, `background`. */
   said?: JsonObject | undefined
 }
 

@@ -7,7 +7,7 @@ import { imageOf, type RankedResult, type Ranking, type RerankRequest, textOf } 
 
 type Form = VendorForm<RerankRequest, Ranking>
 
-/** What is known of a vendor of rerank models. Each member has its default, which is what most vendors do. */
+/** The properties of a vendor of rerank models. The default of each member is what most vendors do. */
 export interface RerankVendor
   extends Pick<Form, 'name' | 'providers' | 'isOf' | 'baseUrl' | 'base' | 'passes' | 'arraysAs' | 'usageIn'> {
   /** Default `/rerank`. */
@@ -22,7 +22,7 @@ export interface RerankVendor
   images?: 'alone' | 'beside'
   /** The body of a request; default: as `plainBody` writes it. */
   body?(plain: PlainRequest, context: VendorContext): JsonObject
-  /** What it charges for an answer that does not say it. */
+  /** The usage that the vendor charges for an answer that does not report it. */
   unsaid?(asked: RerankRequest): TokenUsage
 }
 

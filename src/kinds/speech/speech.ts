@@ -74,7 +74,7 @@ export function mappedVoice(voice: string | undefined, target: ProviderTarget): 
 
 const voicesOf = ({ connection }: ProviderTarget) => connection.providerSpecificData?.voices
 
-/** What a vendor of speech has and takes, from which `speechForm` makes its form. */
+/** The properties of a vendor of speech, from which `speechForm` makes its form. */
 export interface SpeechVendor
   extends Pick<SpeechForm, 'name' | 'providers' | 'isOf' | 'baseUrl' | 'base' | 'keyHeader' | 'usageIn' | 'errorIn'> {
   /** Its words for formats, by OpenAI's. A WAV file is made here of `pcm` (24 kHz) where it has no `wav`. */

@@ -8,7 +8,7 @@ import type { FormPart } from '../../lib/multipart.ts'
 import { type ProviderTarget, targetName } from '../../providers/target.ts'
 import type { Used, VendorForm } from '../forms.ts'
 
-/** A request for what is said in a file of sound. */
+/** A request for the transcript of a file of sound. */
 export interface Hearing {
   file: { bytes: Uint8Array; type: string; fileName: string }
   /** `translate`: into English. */
@@ -34,7 +34,7 @@ export interface Hearing {
 export const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const
 export type TranscriptFormat = (typeof FORMATS)[number]
 
-/** What is said. Times are in seconds. */
+/** A transcript. Times are in seconds. */
 export interface Transcript extends Used {
   text: string
   /** As the vendor has it: a code of two or three letters, or a name. */

@@ -3,8 +3,9 @@ import { isPublicName } from '../../lib/public-names.ts'
 const MAX_LENGTH = 2_048
 
 /**
- * The address of a page that may be fetched, as every platform parses it, so that a vendor's server finds the same host in it. Otherwise why it is not
- * fetched: vendors' servers may stand in a network of the user, where an address leads to what nobody else can reach.
+ * The address of a page that may be fetched, as every platform parses it, so that a vendor's server finds the same host in it. Otherwise the reason
+ * why it is not fetched: a vendor's server may run in a private network of the user, where an address can lead to servers that are not reachable from
+ * outside.
  */
 export function pageAddress(text: string): { href: string; problem?: undefined } | { problem: string } {
   if (text.length > MAX_LENGTH) return { problem: `must have at most ${MAX_LENGTH} characters.` }

@@ -9,14 +9,14 @@ export type PageFormat = 'markdown' | 'html' | 'text'
 export const formatAmong = (asked: PageFormat, formats: readonly [PageFormat, ...PageFormat[]]): PageFormat =>
   formats.includes(asked) ? asked : formats[0]
 
-/** What a vendor says that a request has used; absent what it does not say. */
+/** The usage of a request as the vendor reports it; members that it does not report are absent. */
 export interface VendorCharge {
   credits?: number | undefined
   tokens?: number | undefined
   costUsd?: number | undefined
 }
 
-/** What several calls have used together; a sum is not known where one of its parts is not. */
+/** The usage of several calls together. A sum is absent if one of its parts is. */
 export const sumOfCharges = (all: readonly VendorCharge[]): VendorCharge => ({
   credits: sumOf(all.map(({ credits }) => credits)),
   tokens: sumOf(all.map(({ tokens }) => tokens)),

@@ -19,7 +19,7 @@ export interface Hedge extends HedgeTerms {
   onError(error: unknown): void
 }
 
-/** Where the second attempt comes from, and what learns of an outcome that brought no answer while the other attempt goes on. */
+/** How the second attempt is made, and the receiver of an outcome without an answer while the other attempt goes on. */
 interface HedgeTerms {
   /** The attempt at another target, ready to be made; `undefined` where there is none. */
   next(): Promise<Attempt | undefined>

@@ -10,8 +10,8 @@ import { finalReply, withAttempts } from './final.ts'
 import { retryWaitMs } from './retry-wait.ts'
 
 /**
- * The reply when no target has answered: an empty answer if there was nothing but those, the provider's error, or the gateway's
- * own answer, such as an estimate of tokens. Rejects with the gateway's own error when no provider has sent one.
+ * The reply when no target has answered: an empty answer if all targets gave empty ones, the provider's error, or the gateway's own answer, such as
+ * an estimate of tokens. Rejects with the gateway's own error when no provider has sent one.
  */
 export async function failureReply(request: ModelRequest, targets: Targets): Promise<Reply> {
   const { stop } = targets.verdict()

@@ -11,7 +11,7 @@ export interface CoolingTarget {
   isFirm: boolean
 }
 
-/** What one request has come upon on its way from target to target. */
+/** The progress of one request through its targets. */
 export interface Progress {
   readonly request: ModelRequest
   /** Was the session of the request answered by this connection lately? */

@@ -26,7 +26,7 @@ export interface NoTarget {
   untried: Route | undefined
   /** The error of the first target whose format cannot carry the request, or that a step has refused. */
   refusal: GatewayError | undefined
-  /** What the request is refused for as a whole: by a step, or as it may use none of its targets. Nothing else is replied then. */
+  /** The error by which the whole request is refused: by a step, or because it may use none of its targets. Nothing else is replied then. */
   refusalOfRequest: GatewayError | undefined
   /** The targets that were passed over as they cool. */
   cooling: readonly CoolingTarget[]
@@ -63,7 +63,7 @@ export class Targets {
   #found: FoundRoutes | undefined = undefined
   #attempts = 0 // in which a provider was called
   #retries = 0
-  /** What the latest target was chosen by. All but the first are for when no other target is left. */
+  /** How the latest target was chosen. All ways but the first are used when no other target is left. */
   #choice: 'turn' | 'spare' | 'cooling' | 'firm' | 'again' = 'turn'
   #isCooling = false // the targets that are left are cooling, or were tried
   #isFirm = false // one whose cooldown is firm was chosen

@@ -22,7 +22,7 @@ import {
 export const enabledModel = text({ most: 512 })
 export const MAX_ENABLED = 5_000
 
-/** The names of voices, by those that clients say. */
+/** The provider's names of voices, by the names that clients send. */
 export const voices = map({
   name: text({ isFilled: true, most: 64 }),
   of: text({ isFilled: true, most: 200 }),
@@ -42,8 +42,8 @@ export const dataMembers = {
   /** Base address of the provider, with its version segment; default: that of the catalog. */
   baseUrl: { shape: text({ isTrimmed: true, rules: 'address' }), isOptional: true },
   /**
-   * Default: the provider's format. The name of a vendor's form, such as `tei`, says how the server is asked for anything but chat, for which it
-   * is asked as `openai-chat` then.
+   * The format in which the server is called; default: the provider's. The name of a vendor's form, such as `tei`, sets the form for all kinds but
+   * chat, which then uses `openai-chat`.
    */
   format: { shape: choice([...wireFormats, ...vendorForms]), isOptional: true },
   /** Azure: the name in `https://<resource>.openai.azure.com`. Required there, unless `baseUrl` is given. */
@@ -115,11 +115,11 @@ export const connectionFields = {
     given: removableAnywhere,
   },
   /**
-   * `true` asks the server once for its models, for at most 5 s, and keeps them as `enabledModels`. Where it cannot be asked, the change is
-   * made all the same, and those that are given or stored stay. Default `false`.
+   * `true` asks the server once for its models, for at most 5 s, and keeps them as `enabledModels`. If the server cannot be asked, the change is made
+   * all the same, and the models that are given or stored stay. Default `false`.
    */
   discover: { shape: flag, isOptional: true, isStored: false, isShown: false, given: free },
-  /** Of the last call that set `isActive`: another one for each. */
+  /** A mark of the last call that set `isActive`; each such call writes a new one. */
   edit: { shape: text(), isOptional: true, isShown: false },
   /** ISO 8601. */
   createdAt: { shape: time, given: sentBack },

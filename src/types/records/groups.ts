@@ -20,9 +20,9 @@ export const groupFields = {
     guard: 1,
     given: free,
   },
-  /** What its keys may use together. Set as a whole. */
+  /** The limits of all its keys together. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 1, given: removable },
-  /** What its keys may ask for, as in a key; both must allow it. */
+  /** The models that its keys may use, as in a key. A request must be allowed by both lists. */
   models: { shape: allowedModels, isOptional: true, guard: 1, given: removable },
   /** The kinds of models that its keys may ask for, as in a key; both must allow it. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 1, given: removable },

@@ -31,15 +31,15 @@ export const keyFields = {
     isOptional: true,
     given: removable,
   },
-  /** From then on requests are refused with 401 `key_expired`; ISO 8601 with its zone. Those that began before go on. */
+  /** The time from which requests are refused with 401 `key_expired`; ISO 8601 with its zone. Requests that began before go on. */
   expiresAt: { shape: moment, isOptional: true, guard: 2, given: removable },
-  /** What it may ask for: names of models, combos and aliases, in which `*` stands for any text. Absent: everything. */
+  /** The names of models, combos and aliases that it may use, in which `*` stands for any text. Absent: all. */
   models: { shape: allowedModels, isOptional: true, guard: 2, given: removable },
-  /** The kinds of models that it may ask for. Absent: all. */
+  /** The kinds of models that it may use. Absent: all. */
   kinds: { shape: allowedKinds, isOptional: true, guard: 2, given: removable },
   /** The id of the group that it belongs to, whose limits its keys share. */
   group: { shape: storedId, isOptional: true, guard: 2, given: removable },
-  /** What it may use. Set as a whole. */
+  /** The limits of the key. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, given: removable },
   /** Empty when the value is not here. */
   sealedKey: { shape: text(), isShown: false },
@@ -47,7 +47,7 @@ export const keyFields = {
   sha256: { shape: text(), isOptional: true, isShown: false },
   /** The proof of the guarded fields (store/proofs.ts): of version 1 the code alone, of each later one `<version>:<code>`. */
   mac: { shape: text(), isOptional: true, isShown: false },
-  /** Of the last call that set `isActive`: another one for each. */
+  /** A mark of the last call that set `isActive`; each such call writes a new one. */
   edit: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 

@@ -8,14 +8,14 @@ const amount = (shape: Shape<number> & NumberShape): Shape<number> => ({ ...shap
 const ms = amount(whole(1, 24 * HOUR))
 
 const healthTerms = {
-  /** The share of failed calls, above 0 and up to 1, from which on a target cools; default 0.5. */
+  /** The share of failed calls that starts a cooldown, above 0 and up to 1; default 0.5. */
   failureShare: {
     shape: amount({ type: 'number', above: 0, most: 1 }),
     isOptional: true,
   },
-  /** The calls of so long count; default 60,000. */
+  /** The period in which calls count; default 60,000. */
   windowMs: { shape: amount(whole(1_000, HOUR)), isOptional: true },
-  /** No cooldown starts before so many calls; default 5. Failures that are certain do not wait for them. */
+  /** The number of calls before which no cooldown starts; default 5. It does not apply to failures that are certain. */
   minCalls: { shape: amount(whole(1, 10_000)), isOptional: true },
   /** The first cooldown; it doubles each time a probe fails; default 5,000. */
   cooldownMs: { shape: ms, isOptional: true },
@@ -32,7 +32,7 @@ const timeouts = {
   totalMs: { shape: ms, isOptional: true },
 } as const
 
-/** By which failures a target cools, and for how long (src/routing/README.md). Times in ms. */
+/** When failures start a cooldown of a target, and how long it lasts (src/routing/README.md). Times in ms. */
 export interface HealthTerms extends Required<ObjectOf<typeof healthTerms>> {}
 
 /** The time-outs of one call to a provider, in ms. */
@@ -57,7 +57,10 @@ export const comboRuleShapes = {
 
 export const storedAttempts = amount(ruleShapes.maxAttempts)
 
-/** Rules for requests that the settings may set, and each combo for its own requests; what is absent is as it is without. */
+/**
+ * Rules for requests. The settings can set them for all requests, and a combo for its own. An absent rule of a combo is that of the settings; an
+ * absent rule of the settings has its default.
+ */
 export interface RequestRules {
   health?: Partial<HealthTerms>
   /** Attempts for one request, all targets together; default 3. */

@@ -49,9 +49,9 @@ export const settingsFields = {
   /** Attempts for one request, all targets together; default 3. */
   maxAttempts: { shape: storedAttempts, isOptional: true, isMirrored: false, given: { update: 'removable' } },
   timeouts: { shape: ruleShapes.timeouts, isOptional: true, isMirrored: false, given: { update: 'merged' } },
-  /** What all requests together may use. Set as a whole. */
+  /** The limits of all requests together. A change replaces all of them. */
   limits: { shape: usageLimits, isOptional: true, guard: 2, isMirrored: false, given: { update: 'removable' } },
-  /** What becomes of a target whose price is not known where US dollars are limited; default `skip`. */
+  /** Are targets without a known price skipped or used where US dollars are limited? Default `skip`. */
   unpriced: {
     shape: choice(['skip', 'allow']),
     isOptional: true,
@@ -59,7 +59,7 @@ export const settingsFields = {
     isMirrored: false,
     given: { update: 'removable' },
   },
-  /** What becomes of a request with limits of that unit while the storage is away; default `refuse` for USD and tokens, `allow` for the others. */
+  /** Is a request with a limit of this unit refused while the storage is unavailable? Default `refuse` for USD and tokens, `allow` for the others. */
   whenStoreIsAway: {
     shape: object(whenAway),
     isOptional: true,
@@ -69,16 +69,16 @@ export const settingsFields = {
   },
   /** May requests bring lists of models (src/routing/LISTS.md)? Default true; `false`: such a request is refused with 403. */
   requestModels: { shape: flag, isOptional: true, isMirrored: false, given: { update: 'removable' } },
-  /** How long it is kept what was used. */
+  /** How long usage is kept. */
   usage: { shape: object(kept), isOptional: true, isMirrored: false, given: { update: 'merged' } },
-  /** Of the last call that set `requireApiKey`: another one for each. */
+  /** A mark of the last call that set `requireApiKey`; each such call writes a new one. */
   edit: { shape: text(), isOptional: true, isShown: false },
 } as const satisfies RecordFields
 
 /** Those that are set whether they are stored or not. */
 type Set = 'requireApiKey' | 'cloudEnabled' | 'cloudUrl' | keyof RequestRules
 
-/** The settings of a gateway, by default `false` and `""`, and the rules that hold without. */
+/** The settings of a gateway with their defaults filled in: `false`, `""`, and the default rules. */
 export interface Settings extends SettingsOf<typeof settingsFields> {}
 
 type SettingsOf<F> = { -readonly [N in Extract<keyof F, Set>]: Required<ValueOf<F[N]>> } & {

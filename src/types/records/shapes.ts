@@ -86,7 +86,7 @@ export interface ListShape {
   readonly isFilled?: boolean
 }
 
-/** An object whose members are named by whoever gives it. */
+/** An object with freely chosen member names. */
 export interface MapShape {
   readonly type: 'map'
   readonly name: Shape<string>
@@ -171,7 +171,7 @@ export const list = <T>(of: Shape<T>, rules: Pick<ListShape, 'items' | 'most' | 
   ...rules,
 })
 
-/** Values by names that whoever gives them chooses. */
+/** Values under freely chosen names. */
 export const map = <T>(rules: Omit<MapShape, 'type' | 'of'> & { of: Shape<T> }): Shape<Record<string, T>> => ({
   type: 'map',
   ...rules,

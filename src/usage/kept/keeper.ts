@@ -90,7 +90,7 @@ export class Keeper implements BatchWriter {
     if (this.#unfolded > MOST_UNREAD) this.#unread = undefined // the storage does not take them
   }
 
-  /** Folds what is due, by this instance, and by those that were killed. Never rejects. */
+  /** Folds the batches that are due: those of this instance, and those of instances that were killed. Never rejects. */
   tidy(): Promise<void> {
     this.#folding ??= this.#tidy()
       .catch(this.#options.onError)

@@ -8,7 +8,7 @@ import { decodeRequests } from './codec.ts'
 import { batchOf, JOURNAL } from './layout.ts'
 import type { KeptRequest } from './record.ts'
 
-/** A stream without requests sends a comment after this time, in ms, so that nothing on the way takes it for dead. */
+/** A stream without requests sends a comment after this time, in ms, so that no proxy on the way closes it as idle. */
 const KEEP_ALIVE_MS = 15_000
 /** Requests that wait for a slow reader; more are left out, and counted. */
 const MOST_WAITING = 1_000

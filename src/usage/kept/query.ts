@@ -1,7 +1,7 @@
 import type { KeptRequest } from './record.ts'
 import type { Dimensions } from './totals.ts'
 
-/** Which requests are meant: those that have all of these values; the empty text for those that have none. */
+/** A filter for requests: those that have all of these values. The empty text selects requests without a value. */
 export interface UsageFilter {
   keyId?: string
   groupId?: string
@@ -14,7 +14,7 @@ export interface UsageFilter {
   connectionId?: string
 }
 
-/** Which single requests are meant. */
+/** A filter for single requests. */
 export interface RequestFilter extends UsageFilter {
   status?: number
   end?: string
@@ -29,7 +29,7 @@ export interface TimeRange {
   to: number
 }
 
-/** Do sums belong to what is meant? */
+/** Does a row of sums match the filter? */
 export function fitsRow(filter: UsageFilter, of: Dimensions): boolean {
   for (const name of DIMENSIONS) {
     const wanted = filter[name]
@@ -40,7 +40,7 @@ export function fitsRow(filter: UsageFilter, of: Dimensions): boolean {
 
 const DIMENSIONS = ['keyId', 'groupId', 'model', 'user', 'provider', 'targetModel', 'connectionId'] as const
 
-/** Is the request meant? One that called several targets belongs to each of them. */
+/** Does the request match the filter? A request that called several targets belongs to each of them. */
 export function fitsRequest(filter: RequestFilter, request: KeptRequest): boolean {
   for (const name of PLAIN) {
     const wanted = filter[name]

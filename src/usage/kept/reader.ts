@@ -47,7 +47,7 @@ const FEW = 4
 /** How many values of sums are read at once. */
 const PAGE = 50
 
-/** Reads what is kept, also what waits in this process. Methods reject when the storage cannot be read. */
+/** Reads the kept requests and sums, including those that this process has not written yet. Methods reject when the storage cannot be read. */
 export class UsageReader {
   readonly #options: ReaderOptions
 
@@ -129,8 +129,8 @@ export class UsageReader {
   }
 
   /**
-   * Calls back with sums of all that is meant, each request in one of them. The times may be any; parts of an hour are summed up from the
-   * requests. `unit`: the shortest time that the sums are to be told apart by. Returns the time range that was summed up, and whether
+   * Calls back with the sums of all matching requests, where each request is part of one row. The times may be any; parts of an hour are summed up
+   * from the requests. `unit`: the shortest time that the sums are to be told apart by. Returns the time range that was summed up, and whether
    * something was left out of sums that were too large.
    */
   async sums(
@@ -258,7 +258,7 @@ function partsOf({ from, to }: TimeRange, unit: Period): PartOfTime[] {
   ]
 }
 
-/** The shards where what is meant can be. */
+/** The shards that can hold matching requests. */
 const shardsOf = ({ keyId }: UsageFilter): readonly string[] => (keyId === undefined ? SHARDS : [shardOf(keyId)])
 
 const hourAt = (id: string) => Math.floor(timeOfId(id) / HOUR_MS) * HOUR_MS

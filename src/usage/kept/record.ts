@@ -90,7 +90,7 @@ export interface KeptRequest extends Spent {
   format: ClientFormat
   /** The name that the client asked for; absent when the request could not be read. */
   model?: string
-  /** Whose answer the client got, otherwise who was called last; absent when nobody was called. */
+  /** The target whose answer the client got, otherwise the target that was called last; absent when no target was called. */
   target?: KeptTarget
   streamed: boolean
   /** In order: the first 20, and all that have used something. */
@@ -109,7 +109,7 @@ export interface KeptRequest extends Spent {
   warnings?: readonly string[]
 }
 
-/** What all attempts have spent: nothing, which costs 0, where there were none or none has used anything. */
+/** The sum of what all attempts have spent. Without attempts, or if none has used anything, the cost is 0. */
 export function spentBy(attempts: readonly Spent[]): Spent & { tokens: Tokens } {
   let sum: Spent | undefined
   for (const attempt of attempts) {

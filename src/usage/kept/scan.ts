@@ -3,7 +3,7 @@ import { decodeRequests } from './codec.ts'
 import { beforeRequests, requestsOf, spanOf } from './layout.ts'
 import { type KeptRequest, timeOfId } from './record.ts'
 
-/** Which requests are looked for. */
+/** The requests that a scan looks for. */
 export interface Scan {
   /** Epoch ms: from `from` on, before `to`. */
   from: number

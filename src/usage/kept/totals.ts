@@ -30,7 +30,7 @@ export interface Dimensions {
 /** The sums of some requests. */
 export interface Sums {
   requests: number
-  /** Those of `requests` that did not end as they should: failed, cut and refused ones. */
+  /** Those of `requests` that failed, were cut or were refused. */
   failed: number
   /** Those of `failed` that were refused before any provider was called. */
   refused: number

@@ -8,7 +8,7 @@ import { RequestQueue } from './queue.ts'
 import type { UsageReader } from './reader.ts'
 import type { KeptRequest } from './record.ts'
 
-/** What is kept of the requests of a gateway: their records and sums, in the storage. */
+/** The kept usage of a gateway: the records of requests and their sums, in the storage. */
 export interface KeptUsage {
   /** Keeps a request that is over, in the background. Never throws. */
   keep(request: KeptRequest, waitUntil?: (work: Promise<unknown>) => void): void

@@ -245,7 +245,7 @@ export const responseOf = (id: string | undefined, { newId, now, model }: WriteC
   modelId: model,
 })
 
-/** Who has answered, after which attempts, at which cost, and what was lost of the answer. */
+/** A description of the answer: the target that answered, the earlier attempts, the cost, and what the translation of the answer lost. */
 export const answerMetadata = (usage: TokenUsage | undefined, context: WriteContext): WireMetadata =>
   wireFacts({
     losses: context.requestWarnings?.() ?? [],

@@ -9,7 +9,7 @@ export interface ToldFacts {
   /** What of the answer the client does not get. */
   lost: readonly string[]
   usage: TokenUsage | undefined
-  /** Who has answered, after which attempts and at which cost. */
+  /** A description of the answer: the target that answered, the earlier attempts, and the cost. */
   describe?: ((usage: TokenUsage | undefined) => JsonObject) | undefined
 }
 
@@ -20,7 +20,10 @@ export const wireWarnings = (losses: readonly string[]): WireWarning[] =>
     return { type: 'unsupported', feature: path.join(':'), details: `The target does not take it: ${change}.` }
   })
 
-/** Who has answered, after which attempts, at which cost, and what was lost of the request and of the answer. `more`: further members. */
+/**
+ * A description of the answer: the target that answered, the earlier attempts, the cost, and what the translation of the request and of the answer
+ * lost. `more`: further members.
+ */
 export function wireFacts({ losses, lost, usage, describe }: ToldFacts, more: JsonObject = {}): WireMetadata {
   return { providerMetadata: { signalbox: { ...describe?.(usage), warnings: [...losses, ...lost], ...more } } }
 }
