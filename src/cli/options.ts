@@ -179,7 +179,7 @@ Usage: signalbox [options]                      starts a gateway
 
 Commands: keys, groups, connections, combos, aliases, models, providers, usage, live, explain, info, health, settings,
 cloud, import. Each has --help. "signalbox models" lists what clients can ask for, "signalbox explain <model>" says where it goes,
-"signalbox usage" who has used what.
+"signalbox usage" what each key has used.
 
   --port <number>    Port to listen on, 0 for any free one. Default: ${defaults.port}
   --host <address>   Address to listen on. Default: ${defaults.host}, reached from this machine only

@@ -57,7 +57,7 @@ async function jobDone(at: JobAddress, job: JobForm, terms: Terms): Promise<Json
     const json = await answerTo(call, terms)
     failures = json ? 0 : failures + 1
     if (failures >= MOST_FAILURES)
-      throw gatewayError('UPSTREAM_INVALID', { message: 'The provider does not say what has become of its job.' })
+      throw gatewayError('UPSTREAM_INVALID', { message: 'The provider does not report the state of its job.' })
     const state = json && job.state(json)
     if (json && state === 'done') return json
     if (state === 'failed') throw gatewayError('UPSTREAM_INVALID', { message: 'The job of the provider has failed.' })
@@ -131,7 +131,7 @@ async function answerTo(asked: UpstreamCall, { context, scope, limits }: Terms):
   } finally {
     scope.remove(cancel)
   }
-  throw gatewayError('UPSTREAM_INVALID', { message: 'The provider does not know its job any more.' })
+  throw gatewayError('UPSTREAM_INVALID', { message: 'The provider no longer knows its job.' })
 }
 
 /** All images of a response together may be as large as those of a request. */

@@ -12,10 +12,10 @@ export function ambiguityError({ body, text }: { body: JsonObject; text: string 
   if (member === undefined) return undefined
   const what =
     variant === undefined
-      ? `"${member}" stands in the request twice`
-      : `"${member}" differs from "${FOLDED.get(folded(member))}" by its capitals alone`
+      ? `"${member}" occurs twice in the request`
+      : `"${member}" differs from "${FOLDED.get(folded(member))}" only in upper and lower case`
   return gatewayError('INVALID_REQUEST', {
-    message: `${what}, and providers differ in what they read then. An API key with allowed models, or with limits on tokens or US dollars, may not send that: give each member once, and as its API writes it.`,
+    message: `${what}, and providers differ in which value they read. An API key with allowed models, or with limits on tokens or US dollars, may not send this: give each member once, spelt as in its API.`,
     data: { param: member },
   })
 }

@@ -42,7 +42,7 @@ export const liveRoute = (feed: LiveFeed): HttpRoute => ({
     const { after, types } = parseInput(liveInput, queryOf(exchange))
     if (feed.readers.size >= MOST_READERS)
       throw gatewayError('TOO_BUSY', {
-        message: `${MOST_READERS} others follow this gateway. Close some of them, or try again later.`,
+        message: `${MOST_READERS} readers already follow the events of this gateway. Close some of them, or try again later.`,
         headers: { 'retry-after': '15' },
       })
     const wanted = new Set(types === undefined ? liveEventTypes : types.split(',').filter(isType))

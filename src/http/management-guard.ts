@@ -71,7 +71,7 @@ function tokenGuard(
     expectedToLook ??= digest(readToken)
     if (!isEqualInConstantTime(given, await expectedToLook)) throw refused(presented)
     if (exchange.method === 'GET' || exchange.method === 'HEAD') return 'look'
-    throw gatewayError('FORBIDDEN', { message: `This token may only look: it is for GET, not for ${exchange.method}.` })
+    throw gatewayError('FORBIDDEN', { message: `This token may only read: it is for GET, not for ${exchange.method}.` })
   }
 }
 

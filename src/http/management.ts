@@ -94,7 +94,7 @@ function withoutSecrets(api: Management<unknown>): Management<unknown> {
     get: (id: string, view: unknown = {}) => api.keys.get(id, viewOf(view)),
   } as Management<unknown>['keys'] // by HTTP alone, where both get a query
   const get = () => {
-    throw gatewayError('FORBIDDEN', { message: 'This token may only look, and not at records as they are stored.' })
+    throw gatewayError('FORBIDDEN', { message: 'This token may only read, and not the records as they are stored.' })
   }
   const info = async () => ({ ...(await api.info()), mayWrite: false })
   return { ...api, keys, info, damagedRecords: { ...api.damagedRecords, get } }

@@ -180,7 +180,7 @@ export function readBook(key: string, text: string): Book {
       return { minute, used, gone, entries: new Map(read), epoch, number, elsewhere: other }
   }
   throw gatewayError('RECORD_DAMAGED', {
-    message: `The counters in the record ${key} of the storage are damaged or of a newer release. Starting them anew (DELETE …/limits) repairs them.`,
+    message: `The counters in the record ${key} of the storage are damaged or of a newer release. Reset them (DELETE …/limits).`,
     data: { key },
   })
 }

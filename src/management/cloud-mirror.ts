@@ -235,7 +235,7 @@ export function conflictsOf({ conflicts, refused }: Exchanged): CloudConflict[] 
   const { collection, id, message, code } = first
   const problem = `The record ${id} of ${collection} is not mirrored: ${message}`
   throw gatewayError(code === 'KEY_TAKEN' ? 'CLOUD_CONFLICT' : 'CLOUD_FAILED', {
-    message: `${problem} All else is.`,
+    message: `${problem} All other records are.`,
     data: { problem },
   })
 }

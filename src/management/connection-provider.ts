@@ -138,7 +138,8 @@ export function checkCloud(catalog: Catalog, provider: string, { data = {}, apiK
   const strange = cloudSettings.find((name) => data[name] !== undefined && !rules?.settings.includes(name))
   if (strange) throw invalidInput(`"providerSpecificData.${strange}" means nothing to "${provider}"; leave it out`)
   const isJson = apiKey?.startsWith('{')
-  if (isJson && tryParseJson(apiKey ?? '') === undefined) throw invalidInput('"apiKey" begins like JSON and is none')
+  if (isJson && tryParseJson(apiKey ?? '') === undefined)
+    throw invalidInput('"apiKey" looks like JSON, and is not valid JSON')
   if (isJson && !rules?.takesJson) throw invalidInput(`"apiKey" must be the bare key; "${provider}" takes no JSON`)
   const problem =
     rules?.settingsProblem(data, apiKey) ?? (apiKey === undefined ? undefined : rules?.credentialProblem(apiKey))

@@ -21,7 +21,7 @@ export interface Metric {
 /** The labels. None has a value that a client can choose freely. */
 export const labels = {
   'gen_ai.operation.name':
-    'What was asked for: `chat`, `text_completion`, `embeddings`, `rerank`, `count_tokens` and others.',
+    'The operation: `chat`, `text_completion`, `embeddings`, `rerank`, `count_tokens` and others.',
   'gen_ai.provider.name':
     "The provider by the conventions' name, such as `gcp.gemini`; its own id where they have none.",
   'gen_ai.request.model': "The provider's model, if the gateway knows it; otherwise `_OTHER`.",
@@ -138,7 +138,7 @@ export const measures = {
     name: 'gen_ai.server.request.duration',
     kind: 'histogram',
     unit: 's',
-    help: 'How long model requests took, by the name that was asked for.',
+    help: 'How long model requests took, by the requested name.',
     labels: [...ASKED, 'error.type'],
     buckets: SECONDS,
   },

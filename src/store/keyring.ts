@@ -324,7 +324,7 @@ const unproven = ({ id, name }: KeyRecord) =>
 const unprovenFormer = () =>
   gatewayError('STORAGE_FAILED', {
     message:
-      'The record of a value that an API key had was not written by a gateway with this secret. Use its new value.',
+      'The record of a former value of this API key was not written by a gateway with this secret. Use its new value.',
   })
 
 /** How a key is made usable again whose record is not as a gateway wrote it. */

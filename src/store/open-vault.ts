@@ -145,7 +145,7 @@ const missing = () =>
 const replaced = () =>
   gatewayError('STORAGE_FAILED', {
     message:
-      'The vault record of the storage is not sealed, as none is that a gateway writes to a storage with a secret of its own: it was replaced. Restore it from a backup.',
+      'The vault record of the storage is not sealed, but a gateway seals each vault record in a storage with a secret of its own: it was replaced. Restore it from a backup.',
   })
 
 /** What the wrapped keys are bound to: the members beside them cannot be changed without the secret. */

@@ -100,7 +100,7 @@ function refuse(key: string): never {
   const way =
     key === SETTINGS
       ? 'Set them again: PATCH /api/settings with "requireApiKey".'
-      : 'Only a backup brings it back; no key and no credential can be opened without it.'
+      : 'Restore it from a backup: without it no key and no credential can be opened.'
   throw gatewayError('INVALID_REQUEST', {
     status: 409,
     message: `The record ${key} is neither replaced nor removed here. ${way}`,

@@ -212,4 +212,4 @@ export const openKey = (vault: Vault, { id, sealedKey }: KeyRecord): Promise<str
 
 /** The message for a key that cannot be opened. It is found by its digest and never opened, so that it still works. */
 export const UNREADABLE_KEY =
-  'The key cannot be opened: it was changed, moved, or sealed with another secret. Whoever has it may still use it. Delete it and make a new one.'
+  'The key cannot be opened: it was changed, moved, or sealed with another secret. Clients that have it may still use it. Delete it and make a new one.'

@@ -79,7 +79,7 @@ const refused: [input: object, error: string | RegExp][] = [
     '"providerSpecificData.project" means nothing to "bedrock"; leave it out',
   ],
   [{ provider: 'openai', apiKey: '{"a": 1}' }, '"apiKey" must be the bare key; "openai" takes no JSON'],
-  [{ provider: 'openai', apiKey: '{a' }, '"apiKey" begins like JSON and is none'],
+  [{ provider: 'openai', apiKey: '{a' }, '"apiKey" looks like JSON, and is not valid JSON'],
 ]
 
 for (const [input, error] of refused) {

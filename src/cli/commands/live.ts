@@ -16,7 +16,7 @@ export const live = {
           'finished,health',
           'Only these: running, began, attempt, first-word, finished, health, changed, lost',
         ),
-        limit: number('limit', 'limit', 'Stops after so many events'),
+        limit: number('limit', 'limit', 'Stops after this number of events'),
         after: text('after', '<id>', 'Goes on after the event with this id, as --json prints it'),
       },
       async run({ api, input, print }) {

@@ -93,7 +93,7 @@ function otherPrices({ price = {} }: PublishedModel): string | undefined {
 
 /** What is published while no connection is active, which the listing shows as what could be. */
 const NOT_CONNECTED =
-  'No provider is connected: these are the models of the built-in catalog. Each can be asked for once its provider is connected, as in signalbox connections create openai --api-key -'
+  'No provider is connected: these are the models of the built-in catalog. Each can be requested once its provider is connected, as in signalbox connections create openai --api-key -'
 
 export const models = {
   help: 'What clients can ask for, and the custom models, which the catalog does not have',

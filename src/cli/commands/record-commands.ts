@@ -161,7 +161,7 @@ export const keys = {
         search: text('q', 'app', 'Only those that have this text in their name or their id'),
         limit: number('limit', 'limit', 'The most keys to print, 1 to 1000; default all'),
         after: text('after', '<cursor>', 'Goes on after the page that named it'),
-        values: text('values', 'none', '"none": no value is asked for, so that --json prints none either'),
+        values: text('values', 'none', '"none": the gateway sends no values, so that --json prints none either'),
       },
       async run(call) {
         if (Object.keys(call.input).length === 0) return keyRecords.actions.list.run(call)

@@ -25,7 +25,7 @@ const filters = {
   to: time('to', 'The end, which is not meant any more'),
   key: text('keyId', '<key>', 'Only those of one API key, by its id or name'),
   group: text('groupId', '<group>', 'Only those of one group, by its id or name'),
-  model: text('model', 'openai/gpt-4o', 'Only those that asked for this name'),
+  model: text('model', 'openai/gpt-4o', 'Only requests for this model name'),
   target: text('target', 'openai/gpt-4o', 'Only those for which this provider and model were called'),
   provider: text('provider', 'openai', 'Only those for which this provider was called'),
   connection: text('connectionId', '<id>', 'Only those for which this connection was called'),

@@ -70,7 +70,7 @@ export function describeGateway({ routes, models, version, basePath, isOpen }: D
           managementToken: {
             type: 'http',
             scheme: 'bearer',
-            description: 'The admin token, or what the host of the gateway asks for in its place.',
+            description: 'The admin token, or the credential that the host requires in its place.',
           },
         }),
         ...clientSecuritySchemes,

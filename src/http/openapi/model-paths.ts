@@ -62,10 +62,15 @@ export const clientParameters: Record<string, JsonObject> = {
     minimum: 1,
     maximum: 86_400_000,
   }),
-  strict: parameter('header', 'x-signalbox-strict', 'Refuses what the format of the target cannot carry.', {
-    type: 'string',
-    enum: ['true', '1'],
-  }),
+  strict: parameter(
+    'header',
+    'x-signalbox-strict',
+    'Refuses a request that the format of the target cannot carry whole.',
+    {
+      type: 'string',
+      enum: ['true', '1'],
+    },
+  ),
   models: parameter(
     'header',
     'x-signalbox-models',
@@ -80,7 +85,7 @@ export const answerHeaders: Record<string, JsonObject> = Object.fromEntries(
     'x-signalbox-request-id': 'The id of the request in records; errors have it, too.',
     'x-signalbox-target': 'The provider and the model that answered, as a request can name them again.',
     'x-signalbox-attempts': 'What was tried, in order, each with its status.',
-    'x-signalbox-warning': 'What of the request could not be carried.',
+    'x-signalbox-warning': 'The parts of the request that were lost or changed.',
   }).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
 )
 
@@ -124,7 +129,7 @@ export function modelPaths({ endpoints, listingPaths, callerFormatsOf }: ModelSu
     if (isPublic)
       add(templateOf(path), 'options', {
         operationId: `${id}Options`,
-        summary: 'Say that any page may read the list',
+        summary: 'Answer a CORS preflight request',
         ...shared,
         security: [],
         responses: { 204: { description: 'The headers of CORS.' } },
@@ -218,7 +223,7 @@ const contentOf = (types: readonly string[]): JsonObject =>
   Object.fromEntries(types.map((type) => [type, type === 'application/json' ? { schema: OPEN_OBJECT } : {}]))
 
 const BY_HEADERS =
-  'The answer has the form of the API whose clients send the headers of the request; by default that of OpenAI.'
+  'The format of the answer depends on the headers of the request: with `anthropic-version` that of Anthropic, by default that of OpenAI.'
 
 const OPEN_OBJECT: JsonObject = { type: 'object', additionalProperties: true }
 

@@ -15,9 +15,9 @@ import type { settingsFields } from './settings.ts'
 type ApiWordsOf<F> = { readonly [N in SeenNames<F>]: string }
 
 const rules = {
-  health: 'By which failures a target cools, and for how long.',
-  maxAttempts: 'Attempts for one request, all targets together.',
-  timeouts: 'Of one call to a provider.',
+  health: 'When failures start a cooldown of a target, and how long it lasts.',
+  maxAttempts: 'The most attempts for one request, over all targets.',
+  timeouts: 'Time-outs of one call to a provider.',
 }
 
 const stickyLimit = 'Under `round-robin`: how many requests in a row each gets; default 1.'
@@ -40,10 +40,10 @@ export const keyApiWords: ApiWordsOf<typeof keyFields> = {
   key: 'The whole key, as clients send it; empty if it cannot be decrypted.',
   createdAt: '',
   metadata: metadata,
-  expiresAt: 'From then on requests are refused with 401 `key_expired`; those that began before go on.',
+  expiresAt: 'The time from which requests are refused with 401 `key_expired`; those that began before go on.',
   models: `${models} Absent: everything.`,
-  kinds: 'The kinds of models that it may ask for. Absent: all.',
-  group: 'The id of the group that it belongs to. Its limits hold as well, for all of its keys together.',
+  kinds: 'The kinds of models that the key may use. Absent: all.',
+  group: 'The id of the group that the key belongs to. The limits of the group apply to all its keys together.',
   limits: limits,
 }
 
@@ -52,8 +52,8 @@ export const groupApiWords: ApiWordsOf<typeof groupFields> = {
   name: '',
   isActive: 'Only `false` means paused: its keys are refused then.',
   limits: `For all of its keys together. ${limits}`,
-  models: `For each of its keys, besides what the key itself says. ${models}`,
-  kinds: 'The kinds of models that its keys may ask for. Absent: all.',
+  models: `For each of its keys, in addition to the list of the key. ${models}`,
+  kinds: 'The kinds of models that its keys may use. Absent: all.',
   metadata: metadata,
   createdAt: '',
 }
@@ -64,7 +64,7 @@ export const settingsApiWords: ApiWordsOf<typeof settingsFields> = {
   cloudUrl: 'The address of the cloud proxy, without `/v1`; may be empty.',
   ...rules,
   limits: `For all requests together. ${limits}`,
-  unpriced: 'What becomes of a target whose price is not known where `usd` is limited; default `skip`.',
+  unpriced: 'Are targets without a known price skipped or used where `usd` is limited? Default `skip`.',
   whenStoreIsAway:
     'Does a request with limits of that unit pass while the storage is away? Default `refuse` for `usd` and `tokens`, `allow` for `requests` and `parallel`.',
   requestModels:
@@ -77,7 +77,7 @@ export const comboApiWords: ApiWordsOf<typeof comboFields> = {
   id: '',
   name: 'Of letters, digits, `-`, `_` and `.`; unique among combos.',
   models: 'Each a model of the listing, an alias or another combo.',
-  strategy: 'How it orders its models for a request; default `fallback`.',
+  strategy: 'How the combo orders its models for a request; default `fallback`.',
   kind: 'Where the combo is listed; default `llm`.',
   on: 'Answers after which the next model is asked: `content`, one that a content filter ended; `schema`, one that is not JSON by the schema of the request.',
   stickyLimit: stickyLimit,
@@ -99,7 +99,7 @@ export const connectionApiWords: ApiWordsOf<typeof connectionFields> = {
   name: 'For people; default: the name of the provider.',
   apiKey: 'The credential. Answers have its last four characters only.',
   prices: `The prices of its models, by their ids at the provider. ${prices}`,
-  providerSpecificData: 'What differs from the definition of the provider.',
+  providerSpecificData: 'Settings that differ from the definition of the provider.',
   priority: 'Lower comes first, none comes last.',
   isActive: 'Only `false` takes it out of use.',
   draining: 'Keeps new requests away, and lets those under way and their sessions go on.',
@@ -132,6 +132,6 @@ export const aliasApiWords: ApiWordsOf<typeof aliasFields> = {
 
 export const providerApiWords: ApiWordsOf<typeof providerFields> = {
   provider: '',
-  strategy: 'Among its connections. Absent: by priority.',
+  strategy: 'The strategy among its connections. Absent: by priority.',
   stickyLimit: stickyLimit,
 }

@@ -74,7 +74,7 @@ export const keyCommandWords: CommandWordsOf<typeof keyFields> = {
   createdAt: { column: [5, 'CREATED'] },
   metadata: { options: metadata },
   expiresAt: {
-    options: { 'expires-at': { example: '2027-01-31T00:00:00Z', help: 'From then on it is refused' } },
+    options: { 'expires-at': { example: '2027-01-31T00:00:00Z', help: 'The time from which it is refused' } },
   },
   ...allowed,
   group: {
@@ -120,7 +120,7 @@ export const comboCommandWords: CommandWordsOf<typeof comboFields> = {
   id: { column: [1, 'ID'] },
   name: {
     column: [2, 'NAME'],
-    options: { name: { example: 'fast', help: 'Its name, under which clients ask for it' } },
+    options: { name: { example: 'fast', help: 'Its name, by which clients request it' } },
   },
   models: {
     column: [5, 'MODELS'],

@@ -199,7 +199,10 @@ test('a key that another gateway has is a 409, and what else is refused a 502; a
     for (const action of ['sync', 'enable']) {
       const { status: answered, body } = await act(action)
       assert.is(answered, status)
-      assert.match(body.error, new RegExp(`^The record ${taken.id} of keys is not mirrored: .*All else is\\.$`))
+      assert.match(
+        body.error,
+        new RegExp(`^The record ${taken.id} of keys is not mirrored: .*All other records are\\.$`),
+      )
       assert.is((await api.settings.get()).cloudEnabled, true)
       assert.ok(proxy.tenant()?.states.has(`keys ${other.id}`))
     }

@@ -3,7 +3,7 @@ import { health } from './frame.ts'
 /* The texts of the view of targets. */
 
 export const add = 'Add a connection'
-export const empty = 'There is no connection yet. Add one to a provider, and its models can be asked for.'
+export const empty = 'There is no connection yet. Add one to a provider, and its models can be requested.'
 export const ill = 'What is ill'
 export const well = 'All targets are well.'
 export const connections = 'Connections'

@@ -11,7 +11,7 @@ export const by = 'By'
 export const bys = {
   key: 'key',
   group: 'group',
-  model: 'model asked for',
+  model: 'requested model',
   target: 'target',
   user: 'end user',
 } as const
