@@ -21,13 +21,11 @@ export interface UnsupportedWarning {
   details?: string
 }
 
-interface SourcePart {
-  type: 'source'
-  sourceType: 'url'
-  id: string
-  url: string
-  title?: string
-}
+/** A page, or a document of the request. */
+type SourcePart = { type: 'source'; id: string; providerMetadata?: ProviderMetadata } & (
+  | { sourceType: 'url'; url: string; title?: string }
+  | { sourceType: 'document'; mediaType: string; title: string; filename?: string }
+)
 
 interface FilePartOf<S extends Specification> {
   type: 'file'
@@ -42,6 +40,7 @@ interface ToolCallOf {
   toolName: string
   input: string
   providerExecuted?: boolean
+  dynamic?: boolean
   providerMetadata?: ProviderMetadata
 }
 
@@ -51,6 +50,7 @@ interface ToolResultOf {
   toolName: string
   result: NonNullable<Json>
   isError?: boolean
+  dynamic?: boolean
 }
 
 type WholePartOf<S extends Specification> = SourcePart | FilePartOf<S> | ToolCallOf | ToolResultOf
@@ -92,7 +92,7 @@ export type StreamPartOf<S extends Specification> =
       providerMetadata?: ProviderMetadata
     }
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string; providerMetadata?: ProviderMetadata }
-  | { type: 'tool-input-start'; id: string; toolName: string }
+  | { type: 'tool-input-start'; id: string; toolName: string; inputEncoding?: 'text' }
   | { type: 'tool-input-delta'; id: string; delta: string }
   | { type: 'tool-input-end'; id: string }
   | WholePartOf<S>

@@ -231,11 +231,8 @@ const writers: Readonly<Record<WireFormat, (answered: Answered) => Said>> = {
     const pieces = parts.flatMap((part): JsonObject[] => {
       const { text, thoughtSignature, ...rest } = part
       if (typeof text !== 'string') return [part]
-      return halves(text).map((piece, at) => ({
-        text: piece,
-        ...rest,
-        ...(at === 0 && thoughtSignature ? { thoughtSignature } : {}),
-      }))
+      const last = thoughtSignature === undefined ? [] : [{ text: '', thoughtSignature }] // as Google sends it behind a text
+      return [...halves(text).map((piece) => ({ text: piece, ...rest })), ...last]
     })
     return {
       whole: answer(parts, true),
