@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +21,24 @@ test.before(async (context) => {
   context.shell = await openShell()
 })
 test.after(({ shell }) => shell?.remove())
+
+test('the pictures of the front page are found from its page at npm, which resolves the `src` of an image and no `srcset`', () => {
+  const { repository }: { repository: { url: string } } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
+  const [, name = ''] = /github\.com\/(.+)\.git$/.exec(repository.url) ?? []
+  const inRepository = `https://raw.githubusercontent.com/${name}/HEAD/`
+  const sources = [...page.matchAll(/\bsrcset="([^"]+)"/g)].map(([, address = '']) => address)
+  const images = [...page.matchAll(/<img src="([^"]+)"/g)].map(([, path = '']) => path)
+  assert.ok(sources.length > 0 && images.length > 0)
+  assert.equal(
+    sources.filter((address) => !address.startsWith(inRepository)),
+    [],
+  )
+  const paths = [...images, ...sources.map((address) => address.slice(inRepository.length))]
+  assert.equal(
+    paths.filter((path) => !existsSync(root + path)),
+    [],
+  )
+})
 
 test('the embed of the front page, started as it says, answers its request, and none without a key', async ({
   shell,
