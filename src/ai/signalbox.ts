@@ -49,11 +49,17 @@ export type NamedModel = string | readonly ComboModel[]
 /** Options of a combo, such as `strategy` and `on`, for each call of a list or of a name. */
 export interface ModelTerms extends Omit<RequestModels, 'models'> {}
 
-/** Makes models of the AI SDK. Called, it makes a language model. The id of a model of a list is its names with commas between. */
+/**
+ * A provider of the AI SDK, also for `createProviderRegistry`, `customProvider`, `wrapProvider` and `AI_SDK_DEFAULT_PROVIDER`. Called, it makes a
+ * language model. The id of a model of a list is its names with commas between.
+ */
 export interface Signalbox<S extends Specification = 'v4'> {
+  readonly specificationVersion: S
   (model: NamedModel, options?: ModelTerms): SignalboxLanguageModel<S>
   languageModel(model: NamedModel, options?: ModelTerms): SignalboxLanguageModel<S>
   embeddingModel(model: NamedModel, options?: ModelTerms): SignalboxEmbeddingModel<S>
+  /** The older name of `embeddingModel`, which AI SDK 6 knows still. */
+  textEmbeddingModel(model: NamedModel, options?: ModelTerms): SignalboxEmbeddingModel<S>
   rerankingModel(model: NamedModel, options?: ModelTerms): SignalboxRerankingModel<S>
   imageModel(model: NamedModel, options?: ModelTerms): SignalboxImageModel<S>
   speechModel(model: NamedModel, options?: ModelTerms): SignalboxSpeechModel<S>
@@ -75,6 +81,7 @@ export function createSignalbox<S extends Specification = 'v4'>(
 ): Signalbox<S> {
   const isRemote = 'baseURL' in gateway
   const { apiKey, specification = 'v4' } = isRemote ? gateway : options
+  const version = specification as S // the default is that of the type
   const send = isRemote
     ? overFetch({ baseURL: gateway.baseURL, apiKey, fetch: gateway.fetch ?? platformFetch })
     : inProcess(gateway, apiKey)
@@ -83,12 +90,15 @@ export function createSignalbox<S extends Specification = 'v4'>(
     (model: NamedModel, terms?: ModelTerms): M => {
       const entries: ComboModel[] = Array.isArray(model) ? [...model] : [model]
       const by = typeof model === 'string' && !terms ? send : withList(send, { ...terms, models: entries })
-      return make(new Models<S>(specification as S, by), entries.map(nameOf).join(', ')) // the default is that of the type
+      return make(new Models<S>(version, by), entries.map(nameOf).join(', '))
     }
   const languageModel = made((models, modelId) => models.language(modelId))
+  const embeddingModel = made((models, modelId) => models.embedding(modelId))
   return Object.assign((model: NamedModel, terms?: ModelTerms) => languageModel(model, terms), {
+    specificationVersion: version,
     languageModel,
-    embeddingModel: made((models, modelId) => models.embedding(modelId)),
+    embeddingModel,
+    textEmbeddingModel: embeddingModel,
     rerankingModel: made((models, modelId) => models.reranking(modelId)),
     imageModel: made((models, modelId) => models.image(modelId)),
     speechModel: made((models, modelId) => models.speech(modelId)),

@@ -63,19 +63,21 @@ function asModelsOf(version: string, specification: 'v3' | 'v4'): Check {
       name,
       type: `${name[0]?.toUpperCase()}${name.slice(1)}Model${specification.toUpperCase()}`,
     }))
+    const provider = `Provider${specification.toUpperCase()}`
     const lines = [
-      `import type { ${models.map(({ type }) => type).join(', ')} } from '@ai-sdk/provider'`,
+      `import type { ${models.map(({ type }) => type).join(', ')}, ${provider} } from '@ai-sdk/provider'`,
       "import type { Signalbox } from 'signalbox/ai'",
       `export const models = (signalbox: Signalbox<'${specification}'>): object[] => {`,
       ...models.map(({ name, type }) => `  const ${name}: ${type} = signalbox.${name}Model('m')`),
-      `  return [${MODELS.join(', ')}]`,
+      `  const provider: ${provider} = signalbox`,
+      `  return [provider, ${MODELS.join(', ')}]`,
       '}',
     ]
     const bundler = settings('esnext', 'bundler', ['node'])
     const place = await consumer(installed, { 'consumer.ts': lines.join('\n'), 'bundler.json': bundler })
     await npmInstall(place, `@ai-sdk/provider@${version}`, 'typescript@5.9', '@types/node@24', '@types/json-schema@7')
     await compile(place, 'bundler.json')
-    return `${MODELS.length} kinds of models`
+    return `a provider of ${MODELS.length} kinds of models`
   }
 }
 

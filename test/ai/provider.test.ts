@@ -1,0 +1,117 @@
+import type { ProviderV3, ProviderV4 } from '@ai-sdk/provider'
+import * as ai7 from 'ai'
+import { createSignalbox, type Signalbox } from '../../src/ai/signalbox.ts'
+import type { Gateway } from '../../src/gateway.ts'
+import { answerAt } from '../kinds/samples.ts'
+import { wav } from '../kinds/transcription/sample.ts'
+import { chatAnswer } from '../pipeline/support/answers.ts'
+import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
+import { fakeUpstream, json } from '../pipeline/support/upstream.ts'
+import { openWorld } from '../pipeline/support/world.ts'
+import { assert, suite } from '../support/suite.ts'
+
+Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
+
+/* It fits the interfaces of either version, also where it is made in the place of a provider of any version. The compiler checks that. */
+export const fits = (four: Signalbox, three: Signalbox<'v3'>, gateway: Gateway) => {
+  const [provider, provider3]: [ProviderV4, ProviderV3] = [four, three]
+  const made: ProviderV4 | ProviderV3 = createSignalbox(gateway)
+  const registry = ai7.createProviderRegistry({ signalbox: createSignalbox(gateway), three })
+  return [provider, provider3, made, registry.languageModel('three:fast'), registry.embeddingModel('signalbox:one/e')]
+}
+
+/** The functions of an `ai` that take a provider. Those of AI SDK 6 have the types of 7 here, which take a provider of 6 as well. */
+const generations = [
+  { name: 'AI SDK 7', ai: ai7, specification: 'v4' },
+  { name: 'AI SDK 6', ai: ai6, specification: 'v3' },
+] as const
+
+for (const { name, ai, specification } of generations) {
+  const test = suite(`signalbox/ai as a provider in ${name}`)
+  const once = { maxRetries: 0 } as const
+
+  async function opened() {
+    const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
+    const { gateway, told } = await openWorld({ fetch: up, connections: ['one'], combos: { fast: ['one/m'] } })
+    const signalbox = createSignalbox(gateway, { specification }) as Signalbox // by the types of AI SDK 7
+    return { signalbox, names: () => told.requests.map(({ model }) => model) }
+  }
+
+  /** Asks a model of each kind by its name. */
+  async function askAll(models: Pick<ProviderV4, 'languageModel' | 'embeddingModel' | 'imageModel'> & Others, at = '') {
+    const { experimental_generateSpeech: speak, experimental_transcribe: transcribe } = ai
+    await ai.generateText({ ...once, model: models.languageModel(`${at}fast`), prompt: 'Hi' })
+    await ai.embed({ ...once, model: models.embeddingModel(`${at}one/e`), value: 'Hi' })
+    await ai.generateImage({ ...once, model: models.imageModel(`${at}one/i`), prompt: 'a walk' })
+    const reranking = models.rerankingModel?.(`${at}one/r`)
+    const speech = models.speechModel?.(`${at}one/s`)
+    const transcription = models.transcriptionModel?.(`${at}one/t`)
+    assert.ok(reranking && speech && transcription)
+    await ai.rerank({ ...once, model: reranking, query: 'red', documents: ['a tree', 'a red fruit'] })
+    await speak({ ...once, model: speech, text: 'Hi' })
+    await transcribe({ ...once, model: transcription, audio: wav })
+  }
+  type Others = Pick<ProviderV4, 'rerankingModel' | 'speechModel' | 'transcriptionModel'>
+
+  const ALL = ['fast', 'one/e', 'one/i', 'one/r', 'one/s', 'one/t']
+
+  test('a registry makes models of every kind', async () => {
+    const { signalbox, names } = await opened()
+    const registry = ai.createProviderRegistry({ signalbox })
+    const { text } = await ai.generateText({ ...once, model: registry.languageModel('signalbox:fast'), prompt: 'Hi' })
+    assert.is(text, 'Hello')
+    await askAll(registry as unknown as ProviderV4, 'signalbox:')
+    assert.equal(names(), ['fast', ...ALL])
+  })
+
+  test('a provider of its own names falls back on it', async () => {
+    const { signalbox, names } = await opened()
+    const languageModels = { careful: signalbox(['one/m', 'one/other']) }
+    const provider = ai.customProvider({ languageModels, fallbackProvider: signalbox })
+    await ai.generateText({ ...once, model: provider.languageModel('careful'), prompt: 'Hi' })
+    await askAll(provider as ProviderV4)
+    assert.equal(names(), ['one/m, one/other', ...ALL])
+  })
+
+  test('a middleware is put around its models', async () => {
+    const { signalbox, names } = await opened()
+    const prompts: unknown[] = []
+    const middleware: Parameters<typeof ai.wrapProvider>[0]['languageModelMiddleware'] = {
+      specificationVersion: specification as 'v4',
+      transformParams: async ({ params }) => {
+        prompts.push(params.prompt)
+        return params
+      },
+    }
+    await askAll(ai.wrapProvider({ provider: signalbox, languageModelMiddleware: middleware }))
+    assert.equal([names(), prompts.length], [ALL, 1])
+  })
+
+  test('as the default provider it makes the models that are only named', async () => {
+    const { signalbox, names } = await opened()
+    const before = globalThis.AI_SDK_DEFAULT_PROVIDER
+    globalThis.AI_SDK_DEFAULT_PROVIDER = signalbox
+    try {
+      const { text } = await ai.generateText({ ...once, model: 'fast', prompt: 'Hi' })
+      const { embedding } = await ai.embed({ ...once, model: 'one/e', value: 'Hi' })
+      const { ranking } = await ai.rerank({
+        ...once,
+        model: 'one/r',
+        query: 'red',
+        documents: ['a tree', 'a red fruit'],
+      })
+      assert.equal(
+        [text, embedding, ranking.length, names()],
+        ['Hello', [0.25, -0.5, 1], 1, ['fast', 'one/e', 'one/r']],
+      )
+    } finally {
+      globalThis.AI_SDK_DEFAULT_PROVIDER = before
+    }
+  })
+
+  test('its older name for embeddings makes the same models', async () => {
+    const { signalbox, names } = await opened()
+    await ai.embed({ ...once, model: signalbox.textEmbeddingModel('one/e'), value: 'Hi' })
+    assert.equal([signalbox.specificationVersion, names()], [specification, ['one/e']])
+  })
+}
