@@ -1,6 +1,7 @@
 import * as ai7 from 'ai'
 import { wavHeader } from '../../src/kinds/sound/wav.ts'
 import { concatBytes } from '../../src/lib/bytes.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
 import { ai6 } from '../pipeline/support/sdk/clients/ai.ts'
 import { fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
 import { openWorld } from '../pipeline/support/world.ts'
@@ -114,6 +115,40 @@ for (const [generation, ai] of Object.entries(generations)) {
     assert.is(up.calls.length, 0)
     const { images: shown } = await ai.generateImage({ ...asked, maxImagesPerCall: 10 })
     assert.equal([shown.length, up.calls.length], [25, 3])
+  })
+
+  test('the facts of several calls are said of each image, the cost of a call once', async () => {
+    const { models, up } = await images()
+    const asked = { model: models.image(imageVendors.openai.model), prompt: 'a walk', n: 3, maxRetries: 0 }
+    const {
+      images: shown,
+      providerMetadata,
+      ...rest
+    } = await ai.generateImage({
+      ...asked,
+      maxImagesPerCall: 2,
+      providerOptions: { xai: { depth: 1 } },
+    })
+    assert.equal([shown.length, up.calls.length], [3, 2])
+    const told: JsonObject[] = Object(providerMetadata.signalbox).images
+    const attempt = { target: imageVendors.openai.model, status: 200, outcome: 'answered' }
+    for (const { target, attempts, warnings } of told)
+      assert.equal([target, attempts, warnings], [attempt.target, [attempt], ['dropped:providerOptions.xai.depth']])
+    const [first, second, third] = told.map(({ requestId }) => requestId)
+    assert.ok(first && third && first === second && first !== third)
+    assert.equal(
+      told.map(({ costUsd }) => typeof costUsd),
+      ['number', 'undefined', 'number'],
+    )
+    if (generation !== '7') return
+    const [, own] = shown.map((image) => Object(image).providerMetadata)
+    assert.equal(own, { signalbox: told[1] })
+    assert.equal(
+      Object(rest).calls.map(
+        ({ providerMetadata }: { providerMetadata: unknown }) => Object(providerMetadata).signalbox.costUsd,
+      ),
+      [told[0]?.costUsd, told[2]?.costUsd],
+    )
   })
 
   test('an image that cannot be fetched is not ordered again', async () => {

@@ -10,7 +10,8 @@ import { pixelsIn, ratioIn, tierIn } from '../sizes.ts'
 
 /**
  * The form of the AI SDK's gateway protocol: with `files` it is an edit. Options of its providers stand for members of OpenAI's form
- * (`outputFormat` for `output_format`), and `imageConfig` of Google's for ratio and tier.
+ * (`outputFormat` for `output_format`), and `imageConfig` of Google's for ratio and tier. Of the metadata of an answer the AI SDK keeps `images`
+ * alone, so that the facts of the answer are said of each image; only the first has the cost, so that a sum over all images is right.
  */
 export const aiSdk: ImageClient = {
   fieldNames: { image: 'files', aspect_ratio: 'aspectRatio', resolution: 'providerOptions', images: 'images' },
@@ -48,13 +49,19 @@ export const aiSdk: ImageClient = {
   },
   write(given, terms) {
     noteLost(given, terms)
-    const shown = given.images.flatMap(({ base64 }) => base64 ?? [])
-    const each = given.images.map(({ url, revisedPrompt }) => ({
+    const shown = given.images.filter(({ base64 }) => base64 !== undefined)
+    const others = given.images.filter(({ base64 }) => base64 === undefined)
+    const { costUsd, ...facts } = terms.describe?.(given.usage) ?? {}
+    const warnings = [...terms.losses(), ...terms.lost.list()]
+    const each = [...shown, ...others].map(({ url, revisedPrompt }, at) => ({
+      ...facts,
+      ...(at === 0 && costUsd !== undefined && { costUsd }),
+      warnings,
       ...(url !== undefined && { url }),
       ...(revisedPrompt !== undefined && { revisedPrompt }),
     }))
     return {
-      images: shown,
+      images: shown.map(({ base64 }) => base64),
       ...(shown.length === 0 && { isRetryable: false }), // they are paid for, and their addresses are in the metadata
       ...factsOf(terms, given.usage, { images: each }),
     }
