@@ -1,6 +1,7 @@
 import { anthropic } from '@ai-sdk/anthropic'
 import { openai } from '@ai-sdk/openai'
 import * as ai7 from 'ai'
+import type { JsonObject } from '../../../src/lib/json.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
 import type { WireFormat } from '../../../src/types.ts'
 import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
@@ -54,7 +55,7 @@ for (const [name, ai, version] of [
   }
 
   const said = (format: WireFormat, ...blocks: Answered['blocks']) => saidIn(format, { blocks })
-  const answers = (format: WireFormat, call: { name: string; input: Record<string, string> }): Said[] => [
+  const answers = (format: WireFormat, call: { name: string; input: JsonObject }): Said[] => [
     saidIn(format, { blocks: [{ type: 'call', id: 'call_1', ...call }], finish: 'calls' }),
     said(format, { type: 'text', text: 'Done.' }),
   ]
@@ -108,6 +109,39 @@ for (const [name, ai, version] of [
         assert.equal(ran, ['ls'])
         assert.match(asked(), 'a.txt')
         if (format === 'anthropic-messages') assert.match(asked(), '"type":"bash_20250124"')
+      })
+
+    for (const format of wireFormats)
+      test(`tools that OpenAI defines run with a model of ${format}, ${manner}`, async () => {
+        const ran: unknown[] = []
+        const outputs = {
+          local_shell: { output: 'a.txt' },
+          shell: { output: [{ stdout: 'a.txt', stderr: '', outcome: { type: 'exit' as const, exitCode: 0 } }] },
+          apply_patch: { status: 'completed' as const, output: 'a.txt' },
+        }
+        const run =
+          <T>(output: T) =>
+          async (input: unknown) => {
+            ran.push(input)
+            return output
+          }
+        const tools = {
+          local_shell: openai.tools.localShell({ execute: run(outputs.local_shell) }),
+          shell: openai.tools.shell({ execute: run(outputs.shell) }),
+          apply_patch: openai.tools.applyPatch({ execute: run(outputs.apply_patch) }),
+        } as unknown as ai7.ToolSet // the same in either version
+        const inputs: Record<string, JsonObject> = {
+          local_shell: { action: { type: 'exec', command: ['ls'] } },
+          shell: { action: { commands: ['ls'] } },
+          apply_patch: { callId: 'p', operation: { type: 'delete_file', path: 'a.txt' } },
+        }
+        for (const [called, input] of Object.entries(inputs)) {
+          const { model, asked } = await modelOf(format, ...answers(format, { name: called, input }))
+          const all = { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) }
+          assert.is(Object((await contentOf(stream, all)).at(-1)).text, 'Done.')
+          assert.equal(ran.at(-1), input)
+          assert.match(asked(), 'a.txt')
+        }
       })
 
     test(`a tool of OpenAI that takes text is told the text, and its call is repeated as such, ${manner}`, async () => {

@@ -14,6 +14,7 @@ import {
 import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
 import { parseMark } from './metadata.ts'
+import { openaiTool } from './openai-tools.ts'
 
 /** The tools of a request. */
 interface OfferedTools {
@@ -44,7 +45,8 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool {
   const id = tool.text('id') ?? ''
   if (SEARCHES.test(id)) return parseSearch(tool)
   if (id === 'openai.custom') return parseCustom(tool, name)
-  const own = anthropicTool(id, name, tool.object('args') ?? {})
+  const args = tool.object('args') ?? {}
+  const own = anthropicTool(id, name, args) ?? openaiTool(id, name, args)
   if (own) return own
   return { type: 'vendor', name, refusal: `the tool "${id}" runs at its vendor and cannot be passed on.` }
 }
