@@ -1,7 +1,12 @@
+import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { manifest, root } from '../dist/built.ts'
-import { assert, suite } from '../support/suite.ts'
+import { assert, skip, suite } from '../support/suite.ts'
 
 interface Step {
   uses?: string
@@ -140,6 +145,30 @@ test('the release stages only what all tests and checks have passed, for a perso
       scripts.some((run) => run.includes('gh release create') && run.includes(file)),
       file,
     )
+})
+
+test('a version that is not final gets the tag "next" at npm, and a release on GitHub that says so', async () => {
+  if (process.platform === 'win32') skip('the scripts are for a POSIX shell')
+  const { jobs }: Workflow = parse(files.find(({ name }) => name === 'release.yml')?.text ?? '')
+  const bin = await mkdtemp(join(tmpdir(), 'workflow-'))
+  try {
+    for (const name of ['npm', 'gh'])
+      await writeFile(join(bin, name), `#!/bin/sh\necho ${name} "$@"\n`, { mode: 0o755 })
+    const said = async (job: Job | undefined, tag: string) => {
+      const script = job?.steps.find(({ run }) => run?.startsWith('case '))?.run ?? ''
+      const env = { PATH: `${bin}:${process.env.PATH}`, GITHUB_REF_NAME: tag }
+      return (await promisify(execFile)('bash', ['-e', '-c', script], { cwd: bin, env })).stdout.trim()
+    }
+    assert.match(await said(jobs.stage, 'v0.2.0'), /^npm stage publish \.\/release\/\S+ .*--access public$/)
+    assert.match(await said(jobs.stage, 'v0.2.0-alpha.0'), /^npm stage publish .*--access public --tag next$/)
+    assert.not.match(await said(jobs.draft, 'v0.2.0'), /--prerelease/)
+    assert.match(
+      await said(jobs.draft, 'v0.2.0-alpha.0'),
+      /^gh release create v0\.2\.0-alpha\.0 .* --prerelease signalbox-/,
+    )
+  } finally {
+    await rm(bin, { recursive: true })
+  }
 })
 
 test('the workflows call scripts that there are', () => {
