@@ -121,7 +121,7 @@ function redirected(base: string, { status, headers }: Response): ClientError {
 /** The body of a response. Throws when the response is an error, or its body is no JSON object. */
 function bodyOf(base: string, response: Response, text: string): object {
   const { ok, status, headers } = response
-  const body = parsed(text)
+  const body = objectIn(text)
   if (body && ok) return body
   const message = body && messageIn(body)
   if (message !== undefined) throw new ClientError(status, message, { current: body && currentIn(body) })
@@ -135,7 +135,8 @@ function unexpected(base: string, { status }: Response, what: string): ClientErr
   return new ClientError(status, `${base} has answered ${status} ${what}: is it the address of a gateway?`, { code })
 }
 
-function parsed(text: string): object | undefined {
+/** The JSON object in a text; `undefined` where there is none. */
+export function objectIn(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined

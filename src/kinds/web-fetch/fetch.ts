@@ -1,7 +1,8 @@
 import type { Warnings } from '../../formats/canonical/warnings.ts'
+import type { EmbeddedError } from '../../formats/format.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Division, Used } from '../forms.ts'
-import { formatAmong, type PageFormat, sumOfCharges, type VendorCharge } from '../web/answers.ts'
+import { formatAmong, type PageFormat, sumOfCharges, unreadablePage, type VendorCharge } from '../web/answers.ts'
 
 /** Pages to be read, as a client asks for them. */
 export interface WebFetch {
@@ -65,6 +66,26 @@ export function formatFor(
   if (given !== format) warnings.noteChanged('format', 'replaced')
   return given
 }
+
+/** The pages that a vendor reports as missing, and those that it could not read. */
+export interface PageFailures {
+  gone: readonly FetchedPage[]
+  failed: readonly FailedPage[]
+}
+
+/** The answer with these pages and failures, or what it lacks if it has none of either. */
+export const pagesWith = (
+  pages: readonly FetchedPage[],
+  { gone, failed }: PageFailures,
+  facts: Omit<FetchedPages, 'pages' | 'failed'>,
+): FetchedPages | string =>
+  pages.length + gone.length + failed.length === 0
+    ? 'the text of a page'
+    : { ...facts, pages: [...pages, ...gone], failed }
+
+/** The error of an answer without pages, where the vendor could not read them; `undefined` where pages are missing. */
+export const errorOfFailures = (vendor: string, { gone, failed: [first] }: PageFailures): EmbeddedError | undefined =>
+  gone.length > 0 || !first ? undefined : unreadablePage(`${vendor} could not read the page: ${first.error}`)
 
 /** A page that does not exist, by its status. */
 export const missingPage = (url: string, statusCode: number): FetchedPage => ({ url, text: '', statusCode })

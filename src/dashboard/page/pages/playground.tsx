@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { objectIn } from '../../../client/send.ts'
 import { useLoaded, useSignal } from '../data.ts'
 import { duration, escaped, money } from '../format.ts'
 import { codes, type FormatName, formats, imagesIn, memberOf, requestFor, saidIn } from '../playground-formats.ts'
@@ -53,7 +54,7 @@ export default function Playground() {
   }
 
   async function ask() {
-    const given = parsed(body.value)
+    const given = objectIn(body.value)
     const hears = format.value === 'transcription'
     problem.value = !given ? texts.noObject : hears && !file.value ? texts.noFile : undefined
     if (!given || problem.value || isUnderWay) return
@@ -114,7 +115,7 @@ export default function Playground() {
             url: gatewayUrl,
             format: format.value,
             model: model.value.trim(),
-            body: parsed(body.value) ?? {},
+            body: objectIn(body.value) ?? {},
           })
           return (
             text !== undefined && (
@@ -152,15 +153,6 @@ const base64Of = (file: File) =>
     reader.onerror = () => reject(reader.error)
     reader.readAsDataURL(file)
   })
-
-function parsed(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
 
 function Answer({ course }: { course: Course }) {
   const { phase, said, raw, images, sound, error, facts, id, firstMs, endedMs = 0 } = course

@@ -1,10 +1,20 @@
 import { defined } from '../../../formats/canonical/values.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { VendorForm } from '../../forms.ts'
-import { formatAmong, isOfPage, listIn, objectIn, unreadablePage, usageOf } from '../../web/answers.ts'
+import { formatAmong, isOfPage, listIn, objectIn, usageOf } from '../../web/answers.ts'
 import { type OptionShapes, vendorOptions, word } from '../../web/options.ts'
 import { amountIn, wordsIn } from '../../web/text.ts'
-import { type FetchedPages, formatFor, missingPage, nameOf, textsIn, type WebFetch } from '../fetch.ts'
+import {
+  errorOfFailures,
+  type FetchedPages,
+  formatFor,
+  missingPage,
+  nameOf,
+  type PageFailures,
+  pagesWith,
+  textsIn,
+  type WebFetch,
+} from '../fetch.ts'
 
 const OPTIONS: OptionShapes = { livecrawl: word('never', 'fallback', 'preferred', 'always', 'auto') }
 
@@ -39,7 +49,7 @@ export const exa: VendorForm<WebFetch, FetchedPages> = {
   answer(json, { urls, format }) {
     const list = listIn(json, 'results')
     if (!list) return 'a list of results'
-    const { gone, failed } = failuresIn(json, urls)
+    const failures = failuresIn(json, urls)
     const pages = list.filter(isObject).map((item, at) => {
       const extras = objectIn(item, 'extras')
       return {
@@ -52,26 +62,19 @@ export const exa: VendorForm<WebFetch, FetchedPages> = {
         publishedAt: wordsIn(item.publishedDate),
       }
     })
-    if (pages.length + gone.length + failed.length === 0) return 'the text of a page'
     const spent = { costUsd: amountIn(objectIn(json, 'costDollars').total) }
-    return {
+    return pagesWith(pages, failures, {
       id: wordsIn(json.requestId),
-      pages: [...pages, ...gone],
-      failed,
       format: formatAmong(format, FORMATS),
       spent,
       usage: usageOf({ page: urls.length }, spent),
-    }
+    })
   },
-  errorIn(json, { urls }) {
-    const { gone, failed } = failuresIn(json, urls)
-    const isAny = gone.length > 0 || (listIn(json, 'results') ?? []).length > 0
-    return isAny || !failed[0] ? undefined : unreadablePage(`Exa could not read the page: ${failed[0].error}`)
-  },
+  errorIn: (json, { urls }) =>
+    listIn(json, 'results')?.length ? undefined : errorOfFailures('Exa', failuresIn(json, urls)),
 }
 
-/** The pages that do not exist, and those that could not be read. */
-function failuresIn(json: JsonObject, urls: readonly string[]) {
+function failuresIn(json: JsonObject, urls: readonly string[]): PageFailures {
   const all = (listIn(json, 'statuses') ?? [])
     .filter(isObject)
     .filter(({ status }) => status === 'error')

@@ -1,10 +1,21 @@
 import { defined } from '../../../formats/canonical/values.ts'
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { VendorForm } from '../../forms.ts'
-import { formatAmong, listIn, objectIn, unreadablePage, usageOf } from '../../web/answers.ts'
+import { formatAmong, listIn, objectIn, usageOf } from '../../web/answers.ts'
 import { count, line, type OptionShapes, vendorOptions, word } from '../../web/options.ts'
 import { amountIn, wordsIn } from '../../web/text.ts'
-import { type FailedPage, type FetchedPages, formatFor, missingPage, nameOf, textsIn, type WebFetch } from '../fetch.ts'
+import {
+  errorOfFailures,
+  type FailedPage,
+  type FetchedPages,
+  formatFor,
+  missingPage,
+  nameOf,
+  type PageFailures,
+  pagesWith,
+  textsIn,
+  type WebFetch,
+} from '../fetch.ts'
 
 const OPTIONS: OptionShapes = {
   chunks_per_source: count(1, 5),
@@ -45,33 +56,26 @@ export const tavily: VendorForm<WebFetch, FetchedPages> = {
   answer(json, { urls, format }) {
     const list = listIn(json, 'results')
     if (!list) return 'a list of results'
-    const { gone, failed } = failuresIn(json, urls)
+    const failures = failuresIn(json, urls)
     const pages = list.filter(isObject).map((item, at) => ({
       url: nameOf(wordsIn(item.url), urls, at),
       title: wordsIn(item.title),
       text: wordsIn(item.raw_content) ?? '',
       images: textsIn(listIn(item, 'images')),
     }))
-    if (pages.length + gone.length + failed.length === 0) return 'the text of a page'
     const spent = { credits: amountIn(objectIn(json, 'usage').credits) }
-    return {
+    return pagesWith(pages, failures, {
       id: wordsIn(json.request_id),
-      pages: [...pages, ...gone],
-      failed,
       format: formatAmong(format, FORMATS),
       spent,
       usage: usageOf({ page: urls.length }, spent),
-    }
+    })
   },
-  errorIn(json, { urls }) {
-    const { gone, failed } = failuresIn(json, urls)
-    const isAny = gone.length > 0 || (listIn(json, 'results') ?? []).length > 0
-    return isAny || !failed[0] ? undefined : unreadablePage(`Tavily could not read the page: ${failed[0].error}`)
-  },
+  errorIn: (json, { urls }) =>
+    listIn(json, 'results')?.length ? undefined : errorOfFailures('Tavily', failuresIn(json, urls)),
 }
 
-/** The pages that do not exist, and those that could not be read. */
-function failuresIn(json: JsonObject, urls: readonly string[]) {
+function failuresIn(json: JsonObject, urls: readonly string[]): PageFailures {
   const all: FailedPage[] = (listIn(json, 'failed_results') ?? []).filter(isObject).map((item, at) => ({
     url: nameOf(wordsIn(item.url), urls, at),
     error: wordsIn(item.error) ?? 'It says nothing more.',
