@@ -1,6 +1,7 @@
 import { gatewayError } from '../errors.ts'
 import { defined } from '../formats/canonical/values.ts'
 import { isObject } from '../lib/json.ts'
+import { placeOfParams } from '../management/combo-entry.ts'
 import { CALL_OPTIONS, parseCallOptions, parseRequestModels } from '../management/request-models.ts'
 import type { OwnTerms, OwnTermsSource, PipelineContext } from '../pipeline/context.ts'
 import type { Group } from '../routing/group.ts'
@@ -66,7 +67,7 @@ function refuseForOthers(
   { models = [], ...others }: { models: readonly ComboModel[] | undefined; params?: unknown; reasoning?: unknown },
 ): void {
   if (kind === 'llm') return
-  const entry = models.findIndex((one) => typeof one === 'object' && one.params)
+  const entry = placeOfParams(models)
   const member = entry >= 0 ? `models[${entry}].params` : Object.keys(defined(others))[0]
   if (member === undefined) return
   throw gatewayError('INVALID_REQUEST', {

@@ -126,3 +126,7 @@ const detailedModel = v.pipe(
 export const comboModel = oneShapeOf([fields.modelOrObject, detailedModel], (input) =>
   isObject(input) ? detailedModel : fields.modelOrObject,
 )
+
+/** The place of the first entry that sets parameters, which are for chat; -1 without one. */
+export const placeOfParams = (entries: readonly ComboModel[]): number =>
+  entries.findIndex((entry) => typeof entry === 'object' && entry.params)

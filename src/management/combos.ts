@@ -10,6 +10,7 @@ import type { WritableStore } from '../store/writable-store.ts'
 import { comboFields } from '../types/records/combos.ts'
 import type { InputOf } from '../types/records/fields.ts'
 import type { Clock, Combo } from '../types.ts'
+import { placeOfParams } from './combo-entry.ts'
 import { invalidInput, type OrUnset, parseInput, parsePut } from './input.ts'
 import { findCycle, modelOf, type Names, shownCycle } from './models.ts'
 import { isSameJson, present, shownFields, timestamp, withChange } from './records.ts'
@@ -182,7 +183,7 @@ function requireFreeName(combo: Pick<Combo, 'id' | 'name'>, all: readonly Combo[
 }
 
 function requireChat({ kind = 'llm', models }: Pick<Combo, 'kind' | 'models'>): void {
-  const at = kind === 'llm' ? -1 : models.findIndex((entry) => typeof entry === 'object' && entry.params)
+  const at = kind === 'llm' ? -1 : placeOfParams(models)
   if (at >= 0) throw invalidInput(`"models[${at}].params" is for combos of chat ("kind": "llm"); leave it out`)
 }
 
