@@ -8,6 +8,11 @@ const own = {
   texts: ['Hello', 'Hello', 'image', 'sound', 'heard'],
   numbers: [[0.5, 1], 1],
   errors: ['Error: left', 'AI_APICallError', 400],
+  lists: [
+    ['Hello 7', 503, 200],
+    ['Hello 8', 503, 200],
+  ],
+  ends: 'finish',
 }
 const answers = { v4: own, v3: own }
 

@@ -21,9 +21,10 @@ async function provider(url, { body, signal } = {}) {
   if (pathname.endsWith('/images/generations')) return json({ data: [{ b64_json: base64('image') }] })
   if (pathname.endsWith('/audio/speech')) return new Response('sound', { headers: { 'content-type': 'audio/mpeg' } })
   if (pathname.endsWith('/audio/transcriptions')) return json({ text: 'heard' })
-  const { stream } = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body))
+  const { stream, model, max_tokens } = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body))
+  if (model.startsWith('broken')) return new Response('{"error":{"message":"It broke."}}', { status: 503 })
   if (!stream) {
-    const message = { role: 'assistant', content: 'Hello' }
+    const message = { role: 'assistant', content: max_tokens === undefined ? 'Hello' : `Hello ${max_tokens}` }
     return json({ id: 'c', model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }], usage })
   }
   const events = [
@@ -67,10 +68,27 @@ export async function askAll() {
       .imageModel('test/i')
       .doGenerate({ prompt: 'a', n: 99 })
       .catch((error) => error)
+    const broken = (nth) => `test/broken-${specification}-${nth}` // one that has failed cools
+    const careful = signalbox([broken(1), { model: 'test/m', params: { maxTokens: 7 } }])
+    const listed = [
+      await careful.doGenerate({ prompt }),
+      await signalbox('test/m').doGenerate({
+        prompt,
+        providerOptions: { signalbox: { models: [broken(2), 'test/m'], params: { maxTokens: 8 } } },
+      }),
+    ]
+    const held = await signalbox([broken(3), 'test/m'], { on: ['content'] }).doStream({ prompt })
+    const kinds = []
+    for await (const { type } of held.stream) kinds.push(type)
     answers[specification] = {
       texts: [content[0].text, deltas.join(''), atob(images[0]), atob(audio), text],
       numbers: [embeddings[0], ranking[0].index],
       errors: [left, refused.name, refused.statusCode],
+      lists: listed.map(({ content, providerMetadata }) => [
+        content[0].text,
+        ...providerMetadata.signalbox.attempts.map(({ status }) => status),
+      ]),
+      ends: kinds.at(-1),
     }
   }
   await gateway.close()
