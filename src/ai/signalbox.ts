@@ -172,7 +172,7 @@ class Models<S extends Specification> {
       },
       doStream: async (call) => {
         const { response, body } = await this.#ask(asking(true), call)
-        const stream = partsOf<S>(response, call)
+        const stream = partsOf<S>(response, call, this.#specification)
         return { stream, request: { body }, response: { headers: Object.fromEntries(response.headers) } }
       },
     }
@@ -289,7 +289,8 @@ type TranscriptBody = Omit<Heard, 'response' | 'language' | 'durationInSeconds'>
 /** The parts of a stream, as far as its bytes have come. Read no faster than they are taken. */
 function partsOf<S extends Specification>(
   { body }: Response,
-  { includeRawChunks }: LanguageCall,
+  { includeRawChunks, abortSignal }: LanguageCall,
+  specification: S,
 ): ReadableStream<StreamPartOf<S>> {
   const reader = body?.getReader()
   const ready: StreamPartOf<S>[] = []
@@ -300,11 +301,16 @@ function partsOf<S extends Specification>(
     ready.push(part)
   })
   const decoder = new TextDecoder()
+  /** AI SDK 6 knows an abort by the name of the error alone, and then tells the reason of the signal. */
+  const fail = (thrown: unknown): never => {
+    if (specification !== 'v3' || !abortSignal?.aborted) throw thrown
+    throw Object.assign(new Error('The call was aborted.', { cause: thrown }), { name: 'AbortError' })
+  }
   return new ReadableStream<StreamPartOf<S>>(
     {
       async pull(controller) {
         while (ready.length === 0) {
-          const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+          const { done, value } = (await reader?.read().catch(fail)) ?? { done: true, value: undefined }
           if (done) return controller.close()
           parser.push(decoder.decode(value, { stream: true }))
         }

@@ -211,6 +211,25 @@ for (const [way, open] of Object.entries(ways))
       assert.match(up.calls[0]?.body ?? '', 'iVBORw0KGgoA')
     })
 
+    test('an abort with a reason of its own ends a stream, of which the AI SDK tells', async () => {
+      const up = fakeUpstream(() => sse(chatEvents().slice(0, 2), 'hang'))
+      const { signalbox } = await opened(up)
+      const leave = new AbortController()
+      const told: string[] = []
+      const { fullStream } = ai.streamText({
+        model: signalbox('one/m'),
+        prompt: 'Hi',
+        abortSignal: leave.signal,
+        maxRetries: 0,
+        onAbort: () => void told.push('told'),
+      })
+      for await (const part of fullStream) {
+        if (part.type === 'text-delta') setTimeout(() => leave.abort(new Error('left')), 1)
+        if (part.type === 'abort') told.push(String(part.reason).replace('Error: ', ''))
+      }
+      assert.equal([told, up.open], [['told', 'left'], 0])
+    })
+
     test('an abort rejects with its reason and ends the call to the provider', async () => {
       const leave = new AbortController()
       const up = fakeUpstream(() => {
