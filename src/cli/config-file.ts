@@ -41,7 +41,18 @@ export async function readConfigFile(path: string, env: Variables): Promise<Conf
   const fail: Fail = (place, why) => problem(`${path}: ${place ? `${place} ` : ''}${why}`)
   const content: unknown = parse(path, await readText(path))
   if (content !== null && !isObject(content)) throw fail('', `must hold an object with ${SECTION_LIST}.`)
-  const filled = withVariables(content ?? {}, { place: '', env, fail })
+  const missing = new Map<string, string>()
+  const filled = withVariables(content ?? {}, { place: '', env, fail, missing })
+  const [first, ...others] = missing
+  if (first)
+    throw fail(
+      first[1],
+      needed(
+        first[0],
+        others.map(([name]) => name),
+        env,
+      ),
+    )
   for (const name of Object.keys(filled as object)) {
     if (!Object.hasOwn(sections, name))
       throw fail(name, `is not a section. ${didYouMean(nearest(name, SECTIONS, 1)) ?? `Known: ${SECTION_LIST}.`}`)
@@ -84,8 +95,17 @@ interface At {
   fail: Fail
 }
 
-/** The value with `${NAME}` in its texts replaced from the environment; `$${` stands for `${`. Names of members stay as they are. */
-function withVariables(value: unknown, at: At & { env: Variables }): unknown {
+/** That a value needs a variable, and which others are missing as well: whoever sets them wants to know all at once. */
+function needed(name: string, others: readonly string[], env: Variables): string {
+  const more = others.length > 0 ? ` So ${others.length > 1 ? 'are' : 'is'} ${others.join(', ')}.` : ''
+  return `needs the variable ${name}, which is ${env[name] === '' ? 'empty' : 'not set'}.${more}`
+}
+
+/**
+ * The value with `${NAME}` in its texts replaced from the environment; `$${` stands for `${`. Names of members stay as they are. Variables that
+ * are not there are put into `missing`, with the first place that needs each.
+ */
+function withVariables(value: unknown, at: At & { env: Variables; missing: Map<string, string> }): unknown {
   const inside = (name: string | number, inner: unknown) =>
     withVariables(inner, { ...at, place: below(at.place, name) })
   if (typeof value === 'string') {
@@ -94,8 +114,8 @@ function withVariables(value: unknown, at: At & { env: Variables }): unknown {
       if (!/^[A-Za-z_]\w*$/.test(name))
         throw at.fail(at.place, `names "${name}", which is no variable; write $\${ for \${.`)
       const found = at.env[name]
-      if (!found) throw at.fail(at.place, `needs the variable ${name}, which is ${found === '' ? 'empty' : 'not set'}.`)
-      return found
+      if (!found && !at.missing.has(name)) at.missing.set(name, at.place)
+      return found ?? ''
     })
   }
   if (Array.isArray(value)) return value.map((item, index) => inside(index, item))

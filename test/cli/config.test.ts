@@ -186,6 +186,11 @@ const unreadable: ReadonlyArray<[name: string, content: string, says: RegExp]> =
     /unset\.yaml: connections\.main\.apiKey needs the variable NOT_THERE, which is not set\./,
   ],
   [
+    'several.yaml',
+    `connections: { main: { provider: openai, apiKey: "\${ONE}" }, more: { provider: groq, apiKey: "\${TWO}\${ONE}" } }`,
+    /connections\.main\.apiKey needs the variable ONE, which is not set\. So is TWO\.$/m,
+  ],
+  [
     'empty.json',
     `{"keys":[{"name":"a","key":"\${EMPTY}"}]}`,
     /empty\.json: keys\[0\]\.key needs the variable EMPTY, which is empty\./,

@@ -308,6 +308,74 @@ test('a model of another kind is asked where models of its kind are', async ({ f
   assert.match(said, /model_list\[0\]\.model_info: max_input_tokens -> /)
 })
 
+test('what a model is for is known from the catalog or its name where the file does not say it', async ({ folder }) => {
+  const azure = (name: string) => ({
+    model: 'azure/ada',
+    api_base: `https://${name}.openai.azure.com`,
+    api_key: 'os.environ/AZURE_API_KEY',
+  })
+  const info = { model_info: { base_model: 'text-embedding-ada-002' } }
+  const { combos, ask, api } = await imported(
+    folder,
+    config([
+      ['vectors', azure('one'), info],
+      ['vectors', azure('two'), info],
+      ['openai-vectors', { model: 'text-embedding-3-small' }],
+      ['heard', lab('whisper-large')],
+      ['chat', lab('embers')],
+    ]),
+  )
+  assert.equal([combos.vectors?.kind, combos.vectors?.sameVectors], ['embedding', true])
+  const { status, asked } = await ask('/v1/embeddings', { model: 'vectors', input: 'hello' })
+  assert.equal([status, asked.length], [200, 1])
+  assert.equal(
+    (await api.customModels.list()).models.map(({ id, type }) => [id, type]),
+    [
+      ['ada', 'embedding'],
+      ['ada', 'embedding'],
+      ['whisper-large', 'stt'],
+    ],
+  )
+})
+
+for (const content of [
+  { general_settings: { master_key: 'sk-canary' } },
+  { litellm_settings: { master_key: 'os.environ/KEY' } },
+  { environment_variables: { LITELLM_MASTER_KEY: 'sk-canary' }, model_list: [] },
+])
+  test(`clients need a key after an import of ${JSON.stringify(content)}`, async ({ folder }) => {
+    const { api, said } = await imported(folder, content)
+    assert.is((await api.settings.get()).requireApiKey, true)
+    assert.equal(
+      (await api.keys.list()).keys.map(({ name }) => name),
+      ['imported'],
+    )
+    assert.match(said, /"npx signalbox keys list --json" shows them/)
+    assert.not.match(said, /canary/)
+  })
+
+const names: [params: object, said: RegExp][] = [
+  [{ model: 'us.anthropic.claude-x-v1:0' }, /model bedrock\/us\.anthropic\.claude-x-v1:0/],
+  [{ model: 'bedrock/converse/eu-west-1/anthropic.m' }, /model bedrock\/anthropic\.m$/m],
+  [{ model: 'my-model', api_base: 'http://lab.test/v1' }, /model lab\.test\/my-model/],
+  [{ model: 'my-model' }, /names no provider/],
+  [{ model: 'os.environ/MODEL' }, /has its model in a variable/],
+  [{ model: '*' }, /stands for the models of all providers/],
+  [{ model: 'azure/', api_base: 'https://x.test' }, /names no model behind "azure\/"/],
+  [{ model: 'vertex_ai/m', vertex_project: 'My Project' }, /has a vertex_project that is none/],
+  [{ model: 'hosted_vllm/m' }, /HOSTED_VLLM_API_BASE: an address/],
+  [{ model: 'm', custom_llm_provider: 'deepseek' }, /model deepseek\/m/],
+]
+for (const [params, said] of names)
+  test(`an import from LiteLLM says who is asked for ${JSON.stringify(params)}`, async ({ folder }) => {
+    const { code, out, err } = await run(
+      'litellm',
+      await written(folder, '.json', JSON.stringify(config([['m', params]]))),
+    )
+    assert.is(code, 0, err)
+    assert.match(out, said)
+  })
+
 test('providers that are called like members of objects are none', async ({ folder }) => {
   const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty']
   const path = await written(

@@ -66,7 +66,7 @@ function nextSteps(written: string, { variables, hasKeys }: Imported): string {
   const steps = [
     ...(variables.length > 0 ? ['Set the variables above.'] : []),
     `Start: npx signalbox --config ${written}`,
-    `Point clients to ${address}/v1${hasKeys ? ', each with a key of this gateway: "npx signalbox keys list" shows them' : ''}; the names of the models stay.`,
+    `Point clients to ${address}/v1${hasKeys ? ', each with a key of this gateway: "npx signalbox keys list --json" shows them' : ''}; the names of the models stay.`,
   ]
   return `${written} was written. What to do next:\n${steps.map((step, at) => `  ${at + 1}. ${step}\n`).join('')}`
 }

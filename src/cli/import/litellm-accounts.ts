@@ -8,6 +8,7 @@ import { type ImportPlan, keyVariable, type PlannedAccount, type PlannedValue, R
 /** The providers of LiteLLM that are here under another name. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   azure_text: 'azure',
+  black_forest_labs: 'bfl',
   cohere_chat: 'cohere',
   dashscope: 'alibaba',
   fireworks_ai: 'fireworks',
@@ -46,13 +47,16 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
 
 /** The addresses that LiteLLM has for providers that are not built in here, and the keys of which it reads from variables. */
 const ADDRESSES: Readonly<Record<string, string>> = {
+  chutes: 'https://llm.chutes.ai/v1',
   codestral: 'https://codestral.mistral.ai/v1',
   featherless_ai: 'https://api.featherless.ai/v1',
   github: 'https://models.inference.ai.azure.com',
   hyperbolic: 'https://api.hyperbolic.xyz/v1',
   lambda_ai: 'https://api.lambda.ai/v1',
   nscale: 'https://inference.api.nscale.com/v1',
+  v0: 'https://api.v0.dev/v1',
   volcengine: 'https://ark.cn-beijing.volces.com/api/v3',
+  wandb: 'https://api.inference.wandb.ai/v1',
 }
 
 /** The variables that LiteLLM reads when a deployment has no address. */
@@ -96,6 +100,8 @@ export function namedModel(params: JsonObject): GivenModel {
   if (/^(?:gpt-|o\d|chatgpt-|text-embedding-|omni-moderation|dall-e|whisper|tts-)/.test(whole))
     return { provider: 'openai', model: whole }
   if (/^claude-/.test(whole)) return { provider: 'anthropic', model: whole }
+  if (/^(?:[a-z]{2,6}\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek)\./.test(whole))
+    return { provider: 'bedrock', model: whole }
   if (/^gemini-/.test(whole)) return { provider: 'vertex_ai', model: whole }
   if (/^(?:command|embed-|rerank-)/.test(whole)) return { provider: 'cohere', model: whole }
   return { provider: params.api_base === undefined ? undefined : 'openai', model: whole }
@@ -159,11 +165,24 @@ export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPla
         : address(plan, given, { wish, end })
 
   if (isOwnServer) return { provider: `openai-compatible-${wish}`, id: wish, apiKey, data: { baseUrl: base() } }
+  for (const [name, shape] of Object.entries(SHAPES)) {
+    const value = textOf(params[name])
+    if (value !== undefined && environ(value) === undefined && !shape.test(value))
+      return `has a ${name} that is none: write it into the file, and run it again`
+  }
   if (known === 'azure') return azureAccount(params, { apiKey, given, base, plan })
   if (known === 'bedrock') return bedrockAccount(params, named, plan)
   if (known === 'vertex') return vertexAccount(params, plan)
   const end = known === 'anthropic' || known === 'ollama' ? '/v1' : ''
   return { provider: known, apiKey: apiKey, data: { baseUrl: base(given === undefined ? '' : end) } }
+}
+
+/** What clouds are told besides the key must look like; a connection is refused otherwise. */
+const SHAPES: Readonly<Record<string, RegExp>> = {
+  api_version: /^[\w.-]{1,40}$/,
+  aws_region_name: /^[a-z0-9-]{2,40}$/,
+  vertex_location: /^[a-z0-9-]{2,40}$/,
+  vertex_project: /^[a-z0-9][a-z0-9.:-]{0,62}$/,
 }
 
 /** A name for the server at an address: that of its host, or of the variable that has it. */

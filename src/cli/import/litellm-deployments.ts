@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { defaultCatalog } from '../../providers/catalog.ts'
 import { entryParamsOf } from './entry-params.ts'
 import { entryOf, isNothing, listOf, numberOf, objectOf, textOf, words } from './given.ts'
 import { ACCOUNT_PARAMS, accountOf, namedModel, variablesOf } from './litellm-accounts.ts'
@@ -9,8 +10,10 @@ export interface Deployment {
   place: string
   connection: string
   model: string
-  /** What it is for: a kind here; `llm` where it does not say. */
+  /** What it is for: a kind here. */
   kind: string
+  /** Is that in the catalog? */
+  isInCatalog: boolean
   /** Lower comes first; none comes last. */
   order: number | undefined
   /** Its share under `simple-shuffle`: `weight`, else `rpm`, else `tpm`. */
@@ -35,6 +38,30 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** The settings of the router that say what names fall back to. */
 export const FALLBACKS = ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const
+
+/** What names of models tell of them, where neither the file nor the catalog does: LiteLLM asks a model for whatever its client asks for. */
+const NAMED_KINDS: readonly (readonly [pattern: RegExp, kind: string])[] = [
+  [/rerank/i, 'rerank'],
+  [/embed|(?:^|[/-])(?:bge|e5|gte)-/i, 'embedding'],
+  [/whisper|transcribe/i, 'stt'],
+  [/(?:^|[/-])tts(?:-|$)/i, 'tts'],
+  [/dall-e|gpt-image|stable-diffusion|(?:^|[/-])flux/i, 'image'],
+  [/moderation/i, 'moderation'],
+]
+
+/** What a model is for: by the file, else by the catalog, else by its name. */
+function kindOf(info: JsonObject, { provider, model }: { provider: string; model: string }): string {
+  const mode = textOf(info.mode)
+  if (mode !== undefined) return entryOf(KINDS, mode) ?? 'llm'
+  const known = kindInCatalog(provider, model)
+  const names = [model, textOf(info.base_model) ?? '']
+  return known ?? NAMED_KINDS.find(([pattern]) => names.some((name) => pattern.test(name)))?.[1] ?? 'llm'
+}
+
+function kindInCatalog(provider: string, model: string): string | undefined {
+  const found = entryOf(defaultCatalog, provider)?.models?.find(({ id }) => id === model)
+  return found && (found.type ?? 'llm')
+}
 
 /** Reads `model_list`: the deployments by their `model_name`, those whose names stand for many apart. */
 export function deploymentsOf(config: JsonObject, router: JsonObject, plan: ImportPlan) {
@@ -78,7 +105,7 @@ function whatFallsBack(router: JsonObject): (name: string) => boolean {
   return (name) => names.has(name) || names.has('*') || !isNothing(router.default_fallbacks)
 }
 
-/** The entries of `model_list`, with what the credentials that they name hold; their own parameters win. */
+/** The entries of `model_list`, with what the credentials that they name hold and the settings say of all; their own parameters win. */
 function withCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObject; place: string }[] {
   const credentials = new Map(
     listOf(config.credential_list).map((one) => [
@@ -86,13 +113,17 @@ function withCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObj
       objectOf(objectOf(one).credential_values),
     ]),
   )
+  const { vertex_project, vertex_location } = objectOf(config.litellm_settings)
+  const ofAll = Object.fromEntries(
+    Object.entries({ vertex_project, vertex_location }).filter(([, value]) => !isNothing(value)),
+  )
   return listOf(config.model_list).map((one, at) => {
     const entry = objectOf(one)
     const place = `model_list[${at}]`
-    const params = objectOf(entry.litellm_params)
-    const { litellm_credential_name: given, ...own } = params
+    if (!isObject(entry.litellm_params)) return { entry, place }
+    const { litellm_credential_name: given, ...own } = entry.litellm_params
     const name = textOf(given)
-    if (name === undefined) return { entry, place }
+    if (name === undefined) return { entry: { ...entry, litellm_params: { ...ofAll, ...own } }, place }
     const found = credentials.get(name)
     if (found) plan.maps(`${place}.litellm_params.litellm_credential_name`, `the account of credential_list "${name}"`)
     else
@@ -100,7 +131,7 @@ function withCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObj
         `${place}.litellm_params.litellm_credential_name`,
         `"${name}" is not in credential_list, and what LiteLLM has in its database is not read.`,
       )
-    return { entry: { ...entry, litellm_params: { ...found, ...own } }, place }
+    return { entry: { ...entry, litellm_params: { ...ofAll, ...found, ...own } }, place }
   })
 }
 
@@ -117,8 +148,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
     return undefined
   }
   const connection = plan.connection(account)
-  const mode = textOf(info.mode)
-  const kind = (mode === undefined ? undefined : entryOf(KINDS, mode)) ?? 'llm'
+  const kind = kindOf(info, { provider: account.provider, model })
   const { price, done } = priceOf({ ...info, ...params }, kind)
   if (price) plan.price(connection, model, price)
   const set = entryParamsOf(kind === 'llm' ? params : {})
@@ -143,6 +173,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
     connection,
     model,
     kind,
+    isInCatalog: kindInCatalog(account.provider, model) !== undefined,
     order: numberOf(params.order),
     weight: share('weight') ?? share('rpm') ?? share('tpm'),
     timeout: numberOf(params.timeout),

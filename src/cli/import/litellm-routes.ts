@@ -80,8 +80,8 @@ function baseOf(
       'Other deployments are of other models, whose embeddings must not be mixed; the first one is taken.',
     )
   const deployments = isMixed ? [first] : plan.entries(name, given)
-  for (const { connection, model, kind } of deployments)
-    if (kind !== 'llm') plan.customModels.set(plan.model(connection, model), { type: kind })
+  for (const { connection, model, kind, isInCatalog } of deployments)
+    if (kind !== 'llm' && !isInCatalog) plan.customModels.set(plan.model(connection, model), { type: kind })
   const timeouts = hasMore ? undefined : sharedTimeouts(name, deployments, { all: deployments, plan })
   const model = plan.model(first.connection, first.model)
   if (deployments.length === 1 && !first.params && !timeouts) {

@@ -67,24 +67,7 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
       )
   }
   planLimits(litellm, general, plan)
-  if (general.master_key !== undefined) {
-    plan.settings.requireApiKey = true
-    const limits = limitsOf(
-      {
-        max_parallel_requests: general.max_parallel_requests,
-        ...objectOf(general.default_key_generate_params),
-        ...objectOf(litellm.default_key_generate_params),
-      },
-      'default_key_generate_params',
-      plan,
-    )
-    plan.keys.set('imported', { ...(limits && { limits }) })
-    plan.maps('general_settings.master_key', 'settings.requireApiKey, and a key "imported" with a value of its own')
-    plan.leaves(
-      'general_settings.master_key',
-      "Its value: clients need the new key (signalbox keys list), and the admin token is SIGNALBOX_ADMIN_TOKEN's.",
-    )
-  }
+  planKey(config, plan)
   plan.leavesRest('litellm_settings', litellm, { done: READ_SETTINGS, reasons: SETTING_REASONS })
   plan.leavesRest('router_settings', objectOf(config.router_settings), {
     done: READ_SETTINGS,
@@ -94,6 +77,42 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
     done: ['master_key', 'max_parallel_requests', 'global_max_parallel_requests', 'default_key_generate_params'],
     reasons: SETTING_REASONS,
   })
+}
+
+/** Plans a key where LiteLLM asks for keys: it has a master key, wherever the file has that. */
+function planKey(config: JsonObject, plan: ImportPlan): void {
+  const litellm = objectOf(config.litellm_settings)
+  const general = objectOf(config.general_settings)
+  const place = Object.entries({
+    'general_settings.master_key': general.master_key,
+    'litellm_settings.master_key': litellm.master_key,
+    'environment_variables.LITELLM_MASTER_KEY': objectOf(config.environment_variables).LITELLM_MASTER_KEY,
+  }).find(([, value]) => !isNothing(value))?.[0]
+  if (place === undefined) {
+    if (!isNothing(general.max_parallel_requests)) plan.leaves('general_settings.max_parallel_requests', EACH_KEY)
+    for (const [section, { default_key_generate_params: given }] of [
+      ['litellm_settings', litellm],
+      ['general_settings', general],
+    ] as const)
+      if (!isNothing(given)) plan.leaves(`${section}.default_key_generate_params`, EACH_KEY)
+    return
+  }
+  plan.settings.requireApiKey = true
+  const limits = limitsOf(
+    {
+      max_parallel_requests: general.max_parallel_requests,
+      ...objectOf(general.default_key_generate_params),
+      ...objectOf(litellm.default_key_generate_params),
+    },
+    'default_key_generate_params',
+    plan,
+  )
+  plan.keys.set('imported', { ...(limits && { limits }) })
+  plan.maps(place, 'settings.requireApiKey, and a key "imported" with a value of its own')
+  plan.leaves(
+    place,
+    "Its value: clients need the new key (npx signalbox keys list --json), and the admin token is SIGNALBOX_ADMIN_TOKEN's.",
+  )
 }
 
 /** What LiteLLM allows the proxy as a whole, and its teams. */
@@ -108,14 +127,6 @@ function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan):
     plan.settings.limits = limits
     plan.maps('max_budget, max_parallel_requests', 'settings.limits: of all requests together')
   }
-  if (!isNothing(general.max_parallel_requests) && general.master_key === undefined)
-    plan.leaves('general_settings.max_parallel_requests', EACH_KEY)
-  for (const [section, { default_key_generate_params: given }] of Object.entries({
-    litellm_settings: litellm,
-    general_settings: general,
-  }))
-    if (!isNothing(given) && general.master_key === undefined)
-      plan.leaves(`${section}.default_key_generate_params`, EACH_KEY)
   for (const [at, team] of listOf(litellm.default_team_settings).entries()) {
     const id = textOf(objectOf(team).team_id)
     if (id === undefined) continue
@@ -200,7 +211,7 @@ function leaveNoNumber(place: string, name: string, given: JsonObject, plan: Imp
 const READ_SETTINGS = words(`
   fallbacks context_window_fallbacks content_policy_fallbacks default_fallbacks num_retries timeout request_timeout stream_timeout cooldown_time
   allowed_fails routing_strategy model_group_alias max_budget budget_duration max_parallel_requests default_team_settings
-  default_key_generate_params telemetry set_verbose
+  default_key_generate_params master_key vertex_project vertex_location telemetry set_verbose
 `)
 const EACH_KEY = 'It holds for each key there: give keys "limits".'
 const NO_CACHE = 'Signalbox keeps no answers.'
@@ -220,6 +231,14 @@ const SETTING_REASONS: Readonly<Record<string, string>> = {
   service_callbacks: OBSERVE,
   json_logs: 'Give --log json at the start.',
   alerting: OBSERVE,
+  alerting_threshold: OBSERVE,
+  alert_to_webhook_url: OBSERVE,
+  background_health_checks: FAILURES,
+  health_check_interval: FAILURES,
+  litellm_jwtauth: SIGN_IN,
+  key_management_system: 'Set the variables in the environment, from whatever keeps your secrets.',
+  forward_client_headers_to_llm_api: 'Only an allow-list of headers reaches a provider.',
+  optional_pre_call_checks: 'See the strategy "sticky", which keeps the requests of a session at one target.',
   redis_url: STORAGE,
   redis_host: STORAGE,
   redis_port: STORAGE,

@@ -241,7 +241,7 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
   if (keys.length > 0)
     plan.leaves(
       'apiKeys',
-      'Their values: keys here begin with sbx_. "signalbox keys list" shows the new ones, which clients need.',
+      'Their values: keys here begin with sbx_. "npx signalbox keys list --json" shows the new ones, which clients need.',
     )
 }
 

@@ -7,6 +7,8 @@ import { textOf } from './given.ts'
 
 /** In bytes, of one file: more than any configuration has, and few enough that reading it takes no minutes. */
 const MAX_BYTES = 32 * 1024 * 1024
+/** In characters: its parser takes a second for each two million, and much memory. */
+const MAX_YAML = 8 * 1024 * 1024
 /** No configuration nests deeper. */
 const MAX_DEPTH = 100
 
@@ -54,6 +56,8 @@ function parsedJson(text: string): unknown {
 }
 
 function parsedYaml(path: string, text: string): unknown {
+  if (text.length > MAX_YAML)
+    throw problem(`${path} is larger than ${MAX_YAML / 1024 / 1024} MiB, which no configuration in YAML is.`)
   const document = parsing(() => parseDocument(text, { uniqueKeys: false, merge: true, logLevel: 'silent' }))
   if (!document) throw problem(`${path} nests deeper than can be read.`)
   const [mistake] = document.errors
