@@ -105,6 +105,9 @@ test('a configuration of LiteLLM may have anchors that are merged, and the encod
     '    litellm_params:',
     '      <<: *lab',
     '      model: openai/b',
+    '      extra_body: {',
+    '        a: 1',
+    '      }', // it should stand further right by YAML 1.2; PyYAML takes it
   ].join('\r\n')
   const path = fresh(folder, '.yaml')
   await writeFile(path, Buffer.from(`\uFEFF${text}`, 'utf16le'))

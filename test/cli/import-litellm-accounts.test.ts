@@ -1,0 +1,230 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { assert, suite } from '../support/suite.ts'
+import { run, started, written } from './imported.ts'
+
+const test = suite('the accounts of a configuration of LiteLLM', { folder: '' })
+
+test.before(async (context) => {
+  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
+})
+test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+
+const KEYS = {
+  OPENAI_API_KEY: 'openai-key-1234567',
+  ANTHROPIC_API_KEY: 'anthropic-key-1234567',
+  AZURE_API_KEY: 'azure-key-1234567',
+  AZURE_API_BASE: 'https://one.openai.azure.com/',
+  AZURE_API_VERSION: '2024-10-21',
+  LAB_API_KEY: 'lab-key-1234567',
+}
+
+type Model = [name: string, params: object, rest?: object]
+const config = (models: readonly Model[], rest: object = {}) => ({
+  model_list: models.map(([model_name, litellm_params, more]) => ({ model_name, litellm_params, ...more })),
+  ...rest,
+})
+const lab = (model: string, more: object = {}) => ({
+  model: `openai/${model}`,
+  api_base: 'http://lab.test/v1',
+  api_key: 'os.environ/LAB_API_KEY',
+  ...more,
+})
+
+async function imported(folder: string, content: object) {
+  const path = await written(folder, '.yaml', JSON.stringify(content))
+  const found = await started(folder, ['litellm', path], KEYS)
+  const { combos } = await found.api.combos.list()
+  const byName = Object.fromEntries(combos.map((combo) => [combo.name, combo]))
+  return { ...found, combos: byName, aliases: (await found.api.aliases.list()).aliases }
+}
+
+test('deployments at two accounts of one provider are asked for their own models only', async ({ folder }) => {
+  const azure = (name: string) => ({
+    model: `azure/gpt-4o-${name}`,
+    api_base: `https://${name}.openai.azure.com/`,
+    api_key: `sk-${name}`,
+    weight: name === 'eu' ? 1 : 0,
+  })
+  const path = await written(
+    folder,
+    '.yaml',
+    JSON.stringify(
+      config([
+        ['gpt', azure('eu')],
+        ['gpt', azure('us')],
+      ]),
+    ),
+  )
+  const { chat, down } = await started(folder, ['litellm', path], {
+    AZURE_API_KEY: 'eu-key-1234567',
+    AZURE_API_KEY_2: 'us-key-1234567',
+  })
+  down.add('gpt-4o-eu')
+  const { asked } = await chat('gpt')
+  assert.equal(
+    asked.map(({ url, key, model }) => [new URL(url).host, key, model]),
+    [
+      ['eu.openai.azure.com', 'eu-key-1234567', 'gpt-4o-eu'],
+      ['us.openai.azure.com', 'us-key-1234567', 'gpt-4o-us'],
+    ],
+  )
+})
+
+test('servers that are called like a provider here keep a prefix of their own, and the address of a provider is that provider', async ({
+  folder,
+}) => {
+  const at = (api_base: string) => ({ model: 'openai/m', api_base, api_key: 'os.environ/LAB_API_KEY' })
+  const addresses = {
+    a: 'http://ollama:11434/v1',
+    b: 'http://groq/v1/chat/completions',
+    c: 'https://openrouter.ai/api/v1',
+    d: 'https://api.openai.com/v1/',
+    e: 'os.environ/AZURE_API_BASE',
+  }
+  const { warnings, chat, aliases } = await imported(
+    folder,
+    config(Object.entries(addresses).map(([name, address]) => [name, at(address)])),
+  )
+  assert.equal(warnings, [])
+  assert.equal(aliases, {
+    a: 'ollama-server/m',
+    b: 'groq-server/m',
+    c: 'openrouter/m',
+    d: 'openai/m',
+    e: 'azure-server/m',
+  })
+  const urls: string[] = []
+  for (const name of Object.keys(addresses)) urls.push((await chat(name)).asked[0]?.url ?? '')
+  assert.equal(urls, [
+    'http://ollama:11434/v1/chat/completions',
+    'http://groq/v1/chat/completions',
+    'https://openrouter.ai/api/v1/chat/completions',
+    'https://api.openai.com/v1/chat/completions',
+    'https://one.openai.azure.com/chat/completions',
+  ])
+})
+
+test('credentials of a list, addresses and versions of variables, and routes within names are what LiteLLM takes them for', async ({
+  folder,
+}) => {
+  const { said, file, chat } = await imported(folder, {
+    ...config([
+      ['one', { model: 'azure/gpt-4o', litellm_credential_name: 'eu' }],
+      [
+        'two',
+        { model: 'azure/gpt-4o', api_key: 'os.environ/AZURE_API_KEY', api_version: 'os.environ/AZURE_API_VERSION' },
+      ],
+      ['three', { model: 'openai/responses/gpt-5-mini' }],
+      ['four', { model: 'anthropic/claude-x', api_base: 'https://claude.test/v1/messages' }],
+      ['lost', { model: 'azure/gpt-4o', litellm_credential_name: 'none' }],
+    ]),
+    credential_list: [
+      {
+        credential_name: 'eu',
+        credential_values: {
+          api_key: 'os.environ/AZURE_API_KEY',
+          api_base: 'https://two.openai.azure.com',
+          api_version: '2025-01-01-preview',
+        },
+        credential_info: { description: 'canary' },
+      },
+    ],
+  })
+  assert.not.match(said + file, /canary/)
+  assert.match(said, /model_list\[0\]\.litellm_params\.litellm_credential_name -> the account of credential_list "eu"/)
+  assert.match(said, /model_list\[4\]\.litellm_params\.litellm_credential_name -> "none" is not in credential_list/)
+  const asked = async (name: string) => (await chat(name)).asked[0]
+  assert.match((await asked('one'))?.url ?? '', /^https:\/\/two\.openai\.azure\.com\/.*2025-01-01-preview/)
+  assert.match((await asked('two'))?.url ?? '', /^https:\/\/one\.openai\.azure\.com\/openai\/deployments\/.*2024-10-21/)
+  assert.is((await asked('three'))?.model, 'gpt-5-mini')
+  assert.is((await asked('four'))?.url, 'https://claude.test/v1/messages')
+})
+
+const names: [params: object, said: RegExp][] = [
+  [{ model: 'us.anthropic.claude-x-v1:0' }, /model bedrock\/us\.anthropic\.claude-x-v1:0/],
+  [{ model: 'bedrock/converse/eu-west-1/anthropic.m' }, /model bedrock\/anthropic\.m$/m],
+  [{ model: 'my-model', api_base: 'http://lab.test/v1' }, /model lab\.test\/my-model/],
+  [{ model: 'my-model' }, /names no provider/],
+  [{ model: 'os.environ/MODEL' }, /has its model in a variable/],
+  [{ model: '*' }, /stands for the models of all providers/],
+  [{ model: 'azure/', api_base: 'https://x.test' }, /names no model behind "azure\/"/],
+  [{ model: 'vertex_ai/m', vertex_project: 'My Project' }, /has a vertex_project that is none/],
+  [{ model: 'hosted_vllm/m' }, /HOSTED_VLLM_API_BASE: an address/],
+  [{ model: 'm', custom_llm_provider: 'deepseek' }, /model deepseek\/m/],
+]
+for (const [params, said] of names)
+  test(`an import from LiteLLM says who is asked for ${JSON.stringify(params)}`, async ({ folder }) => {
+    const { code, out, err } = await run(
+      'litellm',
+      await written(folder, '.json', JSON.stringify(config([['m', params]]))),
+    )
+    assert.is(code, 0, err)
+    assert.match(out, said)
+  })
+
+test('providers that are called like members of objects are none', async ({ folder }) => {
+  const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty']
+  const path = await written(
+    folder,
+    '.json',
+    JSON.stringify(config(names.map((name): Model => [name, { model: `${name}/m` }]))),
+  )
+  const { code, out, err } = await run('litellm', path)
+  assert.is(code, 0, err)
+  for (const name of names) assert.ok(out.includes(`Signalbox has no provider "${name}"`), out)
+})
+
+test('nothing that may be a secret is printed or written, wherever a configuration of LiteLLM has it', async ({
+  folder,
+}) => {
+  const canary = (name: string) => `sk-canary-${name}-0123456789abcdef`
+  const content = config(
+    [
+      [
+        'a',
+        lab('a', { api_key: canary('key'), extra_headers: { authorization: canary('header') }, tags: [canary('tag')] }),
+      ],
+      ['b', { model: 'openai/b', api_base: `https://user:${canary('password')}@lab.test/v1`, api_key: 'x' }],
+      ['c', { model: 'openai/c', api_base: `https://lab.test/${canary('path')}/v1`, api_key: 'x' }],
+      ['d', { model: 'openai/d', api_base: `https://lab.test/v1?key=${canary('query')}`, api_key: 'x' }],
+      [
+        'e',
+        {
+          model: 'azure/e',
+          api_base: 'https://e.openai.azure.com',
+          azure_ad_token: canary('entra'),
+          client_secret: canary('client'),
+        },
+      ],
+      ['f', { model: 'bedrock/f', api_key: canary('bedrock'), aws_secret_access_key: canary('aws') }],
+      ['g', { model: 'vertex_ai/g', vertex_credentials: { type: 'service_account', private_key: canary('vertex') } }],
+      ['*', { model: 'openai/*', api_key: canary('star') }],
+    ],
+    {
+      general_settings: {
+        master_key: canary('master'),
+        database_url: `postgres://u:${canary('database')}@db/x`,
+        ui_password: canary('ui'),
+      },
+      litellm_settings: {
+        cache_params: { password: canary('redis') },
+        callbacks: [canary('callback')],
+        model_alias_map: { a: canary('map') },
+      },
+      router_settings: { redis_password: canary('router'), redis_url: `redis://:${canary('url')}@r` },
+      environment_variables: { KEY: canary('environment') },
+      guardrails: [{ litellm_params: { api_key: canary('guardrail') } }],
+      credential_list: [{ credential_name: 'x', credential_values: { api_key: canary('credential') } }],
+      [canary('section')]: { x: 1 },
+    },
+  )
+  const path = await written(folder, '.yaml', JSON.stringify(content))
+  const out = join(folder, 'secrets.yaml')
+  for (const args of [[], ['--json'], ['--out', out]]) {
+    const { code, out: said, err } = await run('litellm', path, ...args)
+    assert.is(code, 0, err)
+    assert.not.match(said + err, /canary/)
+  }
+})
