@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -34,6 +34,11 @@ export const npmInstall = (cwd: string, ...packages: string[]) =>
   runProgram('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...packages], {
     cwd,
   })
+
+/** The version of a package that is installed in a folder. */
+export async function versionOf(folder: string, name: string): Promise<string> {
+  return JSON.parse(await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
+}
 
 /** A folder with a copy of the installed package and with files, for one check. */
 export async function consumer({ folder }: Installed, files: Readonly<Record<string, string>>): Promise<string> {

@@ -1,10 +1,12 @@
 /**
- * A program that embeds a gateway: it makes a connection and a combo whose first target fails, asks, and prints what came of it. It is written in what all
- * runtimes have.
+ * A program that embeds a gateway: it makes connections and a combo whose first target fails, asks by HTTP and as the AI SDK does, and prints what came of it.
+ * It is written in what all runtimes have.
  */
 export const SAMPLE = `import { createGateway } from 'signalbox'
+import { createSignalbox } from 'signalbox/ai'
 import { createClient } from 'signalbox/client'
 import { dashboard } from 'signalbox/dashboard'
+import { otel } from 'signalbox/otel'
 import { prometheus } from 'signalbox/prometheus'
 import { memoryStorage } from 'signalbox/storage/memory'
 
@@ -27,13 +29,15 @@ export async function ask() {
   const headers = { 'content-type': 'application/json' }
   const response = await gateway.fetch(new Request('http://gateway.test/v1/chat/completions', { method: 'POST', headers, body }))
   const answer = await response.json()
+  const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }]
+  const { content } = await createSignalbox(gateway).languageModel('fast').doGenerate({ prompt })
   const page = await gateway.fetch(new Request('http://gateway.test/admin/'))
   await gateway.close()
-  return [response.status, answer.choices[0].message.content, response.headers.get('x-signalbox-target'), page.status].join(' ')
+  return [response.status, answer.choices[0].message.content, response.headers.get('x-signalbox-target'), content[0].text, page.status, typeof otel].join(' ')
 }
 `
 
-const EXPECTED = '200 Hello groq/llama-3.3-70b-versatile 200'
+const EXPECTED = '200 Hello groq/llama-3.3-70b-versatile Hello 200 function'
 
 /** The same as a program. */
 export const PROGRAM = `${SAMPLE}\nconsole.log(await ask())\n`
