@@ -36,7 +36,7 @@ const isFilled = (value: unknown) =>
 
 /** The conversation, whatever the format calls it. */
 function messagesOf(body: JsonObject): readonly unknown[] {
-  const messages = body.messages ?? body.input ?? body.contents
+  const messages = body.messages ?? body.input ?? body.contents ?? body.prompt // the last is the AI SDK's
   return Array.isArray(messages) ? messages : messages === undefined ? [] : [messages]
 }
 
@@ -49,8 +49,8 @@ function holdsImage(value: unknown, depth: number): boolean {
   if (depth === 0) return false
   if (Array.isArray(value)) return value.some((one) => holdsImage(one, depth - 1))
   if (!isObject(value)) return false
-  const { type, mimeType, mime_type } = value
-  if (IMAGE_TYPES.has(type) || isImageType(mimeType) || isImageType(mime_type)) return true
+  const { type, mimeType, mime_type, mediaType } = value
+  if (IMAGE_TYPES.has(type) || [mimeType, mime_type, mediaType].some(isImageType)) return true
   return Object.values(value).some((one) => typeof one === 'object' && holdsImage(one, depth - 1))
 }
 

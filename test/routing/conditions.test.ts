@@ -95,6 +95,21 @@ test('conditions read headers in lower case, as mounts provide them', async () =
   assert.equal(up.providers, ['one', 'two'])
 })
 
+test('images and tools of calls of the AI SDK are recognized', async () => {
+  const when: Condition = { images: true, tools: true }
+  const { world, up } = await openPool([], {
+    combos: { talk: { models: [{ model: 'one/m', when }, 'two/m'], strategy: 'conditional' } },
+  })
+  const tools = [{ type: 'function', name: 'f', inputSchema: { type: 'object' } }]
+  const text = { type: 'text', text: 'Hi' }
+  for (const data of ['AA==', { type: 'data', data: 'AA==' }, undefined]) {
+    const content = data === undefined ? [text] : [text, { type: 'file', mediaType: 'image/png', data }]
+    const headers = { 'ai-language-model-id': 'talk' }
+    await world.post('/v4/ai/language-model', { prompt: [{ role: 'user', content }], tools }, { headers })
+  }
+  assert.equal(up.providers, ['one', 'one', 'two'])
+})
+
 test('images and tools of requests in the format of Anthropic are recognized', async () => {
   const when: Condition = { images: true, tools: true }
   const { world, up } = await openPool([], {

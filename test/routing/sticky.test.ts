@@ -45,6 +45,18 @@ for (const [what, request] of Object.entries(ways)) {
   })
 }
 
+test('a conversation of the AI SDK stays at its target, and others use other targets', async () => {
+  const { world, up } = await openPool(sticky)
+  for (let nth = 0; nth < 20; nth++) {
+    const first = { role: 'user', content: [{ type: 'text', text: `I am ${nth}` }] }
+    const turn = { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] }
+    for (const prompt of [[first], [first, turn, first]])
+      await world.post('/v4/ai/language-model', { prompt }, { headers: { 'ai-language-model-id': 'pool' } })
+    assert.is(up.providers.at(-1), up.providers.at(-2))
+  }
+  assert.is(new Set(up.providers).size, 3)
+})
+
 test('a name of the session takes precedence over the beginning of the conversation, and the header over the body', async () => {
   const { asks } = await openPool(sticky)
   for (let nth = 0; nth < 10; nth++) {
