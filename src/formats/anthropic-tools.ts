@@ -40,6 +40,16 @@ export function clientTool({ cache_control: _, ...value }: JsonObject): Function
   }
 }
 
+/** The beta feature that a declared tool needs; `undefined` for those that need none. */
+export const betaOf = (type: string): string | undefined => betas.find(([types]) => types.test(type))?.[1]
+
+const betas = [
+  [/^(?:computer|bash|text_editor)_20241022$/, 'computer-use-2024-10-22'],
+  [/^(?:(?:computer|bash|text_editor)_20250124|text_editor_20250429)$/, 'computer-use-2025-01-24'],
+  [/^computer_20251124$/, 'computer-use-2025-11-24'],
+  [/^memory_/, 'context-management-2025-06-27'],
+] as const
+
 const BASH: Declaration = {
   description: 'Runs a command in a bash session on the machine of the user, which goes on from call to call.',
   schema: object({

@@ -45,6 +45,7 @@ for (const [name, ai, version] of [
     return {
       model: models(`${provider}/${id}`),
       asked: () => JSON.stringify(JSON.parse(up.calls.at(-1)?.body ?? '{}')),
+      betas: () => up.calls.at(-1)?.headers.get('anthropic-beta'),
     }
   }
 
@@ -110,6 +111,24 @@ for (const [name, ai, version] of [
         assert.match(asked(), 'a.txt')
         if (format === 'anthropic-messages') assert.match(asked(), '"type":"bash_20250124"')
       })
+
+    test(`the screen of Anthropic is shown to its models, ${manner}`, async () => {
+      const input = { action: 'left_click', coordinate: [1, 2] }
+      const said = answers('anthropic-messages', { name: 'computer', input })
+      const { model, asked, betas } = await modelOf('anthropic-messages', ...said)
+      const ran: unknown[] = []
+      const execute = async (action: unknown) => void ran.push(action)
+      const computer = anthropic.tools.computer_20250124({ displayWidthPx: 800, displayHeightPx: 600, execute })
+      const tools = { computer: computer as unknown as ai7.Tool } // the same in either version
+      const content = await contentOf(stream, { model, prompt: 'Hi', tools, stopWhen: ai.isStepCount(2) })
+      assert.is(Object(content.at(-1)).text, 'Done.')
+      assert.equal(ran, [input])
+      assert.match(
+        asked(),
+        '{"type":"computer_20250124","name":"computer","display_width_px":800,"display_height_px":600}',
+      )
+      assert.is(betas(), 'computer-use-2025-01-24')
+    })
 
     for (const format of wireFormats)
       test(`tools that OpenAI defines run with a model of ${format}, ${manner}`, async () => {

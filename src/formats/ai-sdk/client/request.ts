@@ -32,7 +32,7 @@ export function parseRequest(
     return warnings.refuse('ai-language-model-specification-version', `the version must be ${known}.`)
   }
   const body = fieldsOf(json, '', warnings)
-  const { tools, toolChoice, search } = parseTools(body, warnings)
+  const { tools, toolChoice, search } = parseTools(body, { warnings, targetFormat })
   const { options, isStrict, instructions, own } = parseOptions(body, { warnings, targetFormat })
   const conversation = parsePrompt(body, { warnings, targetFormat, tools })
   const turns = instructions ? [instructions, ...conversation] : conversation

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
-import { clientTool } from '../../anthropic-tools.ts'
+import { betaOf, clientTool } from '../../anthropic-tools.ts'
 import type { Fields } from '../../canonical/fields.ts'
 import {
   type FreeFormTool,
@@ -13,6 +13,7 @@ import {
 } from '../../canonical/tools.ts'
 import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
+import type { FileContext } from './files.ts'
 import { parseMark } from './metadata.ts'
 import { openaiTool } from './openai-tools.ts'
 
@@ -25,11 +26,12 @@ interface OfferedTools {
 }
 
 /** Parses `tools` and `toolChoice`. */
-export function parseTools(body: Fields, warnings: Warnings): OfferedTools {
+export function parseTools(body: Fields, context: FileContext): OfferedTools {
+  const { warnings } = context
   const toolChoice = parseChoice(body, warnings)
   let search: string | undefined
   const offered = toolsIn(body, 'tools', warnings).map((fields): OfferedTool => {
-    const tool = parseTool(fields, warnings)
+    const tool = parseTool(fields, context)
     if (tool.type === 'web-search') search = fields.text('name')
     if (tool.type === 'function') fields.drop()
     warnings.place(tool, fields.at, { schema: 'inputSchema', kind: 'id' })
@@ -38,7 +40,7 @@ export function parseTools(body: Fields, warnings: Warnings): OfferedTools {
   return { tools: withoutVendorTools(offered, toolChoice, warnings), toolChoice, search }
 }
 
-function parseTool(tool: Fields, warnings: Warnings): OfferedTool {
+function parseTool(tool: Fields, { warnings, targetFormat }: FileContext): OfferedTool {
   const type = tool.text('type') ?? 'function'
   const name = tool.text('name') ?? warnings.refuse(tool.path('name'), 'is required.')
   if (type === 'function') return parseFunction(tool, name, warnings)
@@ -47,6 +49,7 @@ function parseTool(tool: Fields, warnings: Warnings): OfferedTool {
   if (id === 'openai.custom') return parseCustom(tool, name)
   const args = tool.object('args') ?? {}
   const own = anthropicTool(id, name, args) ?? openaiTool(id, name, args)
+  if (id.startsWith('anthropic.computer_') && targetFormat === 'anthropic-messages') return screenTool(id, name, args)
   if (own) return own
   return { type: 'vendor', name, refusal: `the tool "${id}" runs at its vendor and cannot be passed on.` }
 }
@@ -81,16 +84,31 @@ function parseCustom(tool: Fields, name: string): FreeFormTool {
 }
 
 /** A tool that Anthropic defines and the client runs. Under a name of the client's own it is a function like any other. */
-function anthropicTool(id: string, name: string, { maxCharacters, ...args }: JsonObject): FunctionTool | undefined {
+function anthropicTool(id: string, name: string, args: JsonObject): FunctionTool | undefined {
   const [vendor, type = ''] = id.split('.', 2)
-  const tool =
-    vendor === 'anthropic'
-      ? clientTool({ type, name, ...args, ...(maxCharacters !== undefined && { max_characters: maxCharacters }) })
-      : undefined
+  const tool = vendor === 'anthropic' ? clientTool({ type, name, ...inAnthropicsNames(args) }) : undefined
   if (!tool || ownNames.some(([start, own]) => type.startsWith(start) && own === name)) return tool
   const { own: _, ...plain } = tool
   return plain
 }
+
+/** The screen of Anthropic, which only its own models have learnt to use. */
+function screenTool(id: string, name: string, args: JsonObject): OfferedTool {
+  const type = id.slice('anthropic.'.length)
+  const own = { format: 'anthropic-messages' as const, value: { type, name, ...inAnthropicsNames(args) } }
+  return name === 'computer' && betaOf(type) !== undefined
+    ? { type: 'function', name, description: 'Shows and controls the screen of the user.', own }
+    : { type: 'vendor', name, refusal: `the tool "${id}" has to be named "computer", in a version that is known here.` }
+}
+
+/** `displayWidthPx` as `display_width_px`. */
+const inAnthropicsNames = (args: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  )
 
 /** The names that Anthropic demands, by the beginning of the type. */
 const ownNames = [

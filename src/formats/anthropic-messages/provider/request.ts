@@ -1,5 +1,6 @@
 import { assertNever } from '../../../lib/assert-never.ts'
 import type { ReasoningTraits } from '../../../traits.ts'
+import { betaOf } from '../../anthropic-tools.ts'
 import { shortId } from '../../canonical/ids.ts'
 import type { CanonicalRequest, OutputFormat, ReasoningOptions, RequestOptions } from '../../canonical/request.ts'
 import { defined } from '../../canonical/values.ts'
@@ -32,8 +33,10 @@ function wireRequest(request: CanonicalRequest, target: TargetContext): WireRequ
 }
 
 /** The header that names the beta features of a request, as the version of the API demands that all compatible vendors have. */
-function betasOf({ messages, speed, thinking }: WireRequest): Record<string, string> {
+function betasOf({ messages, speed, thinking, tools = [] }: WireRequest): Record<string, string> {
+  const ofTools = tools.flatMap((tool) => ('type' in tool && betaOf(String(tool.type))) || [])
   const betas = [
+    ...new Set(ofTools),
     ...(messages.some(namesFile) ? ['files-api-2025-04-14'] : []),
     ...(thinking?.type === 'adaptive' && thinking.block_binding ? [BINDING_BETA] : []),
     ...(speed === 'fast' ? ['fast-mode-2026-02-01'] : []),
