@@ -45,15 +45,15 @@ test('a key is asked for where 9router asks for it: at the address of a plan or 
   const { chat, said } = await imported(
     folder,
     {
-      providerConnections: ['glm', 'ollama', 'alicode', 'kimi', 'hyperbolic', 'openai'].map((provider) =>
-        account(provider),
+      providerConnections: ['glm', 'ollama', 'alicode', 'kimi', 'hyperbolic', 'openai', 'cloudflare-ai'].map(
+        (provider) => account(provider, { providerSpecificData: { accountId: 'a1' } }),
       ),
       combos: [],
     },
-    ['ZAI', 'OLLAMA', 'ALICODE', 'MOONSHOT', 'HYPERBOLIC', 'OPENAI'],
+    ['ZAI', 'OLLAMA', 'ALICODE', 'MOONSHOT', 'HYPERBOLIC', 'OPENAI', 'CLOUDFLARE_AI'],
   )
   const urls: string[] = []
-  for (const prefix of ['zai', 'ollama-server', 'alicode', 'moonshot', 'hyperbolic', 'openai'])
+  for (const prefix of ['zai', 'ollama-server', 'alicode', 'moonshot', 'hyperbolic', 'openai', 'cloudflare-ai'])
     urls.push((await chat(`${prefix}/m`)).asked[0]?.url ?? '')
   assert.equal(urls, [
     'https://api.z.ai/api/anthropic/v1/messages',
@@ -62,7 +62,9 @@ test('a key is asked for where 9router asks for it: at the address of a plan or 
     'https://api.moonshot.cn/v1/chat/completions',
     'https://api.hyperbolic.xyz/v1/chat/completions',
     'https://api.openai.com/v1/chat/completions',
+    'https://api.cloudflare.com/client/v4/accounts/a1/ai/v1/chat/completions',
   ])
+  assert.match(said, /kimi \(kimi\) -> Older versions of 9router ask https:\/\/api\.kimi\.com\/coding\/v1/)
   assert.match(said, /glm \(glm\) -> connection zai, asked at https:\/\/api\.z\.ai\/api\/anthropic\/v1 as there/)
 })
 
@@ -87,12 +89,12 @@ test('servers of the user keep apart where their prefixes are those of others', 
     ['LAB', 'GROQ', 'OLLAMA'],
   )
   assert.equal(warnings, [])
-  assert.equal(combos.all?.models, ['lab/a', 'groq-server/b', 'ollama/c'])
+  assert.equal(combos.all?.models, ['lab/a', 'groq-server/b', 'ollama-local/c'])
   const url = async (name: string) => (await chat(name)).asked[0]?.url
   assert.is(await url('lab/a'), 'http://one.test/v1/chat/completions')
   assert.is(await url('lab-3/a'), 'http://two.test/v1/chat/completions')
   assert.is(await url('groq-server/b'), 'http://three.test/v1/messages')
-  assert.is(await url('ollama/c'), 'http://box:11434/v1/chat/completions')
+  assert.is(await url('ollama-local/c'), 'http://box:11434/v1/chat/completions')
 })
 
 test('aliases of objects and of other names, names without a provider, and combos of any name lead where they led', async ({

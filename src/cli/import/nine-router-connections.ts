@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
+import { definitions } from '../../providers/definitions.ts'
 import { address } from './addresses.ts'
 import { entryOf, isNothing, numberOf, objectOf, textOf, words } from './given.ts'
 import { type ImportPlan, type PlannedAccount, type PlannedValue, slug, variableName } from './plan.ts'
@@ -35,6 +36,7 @@ const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> 
   'alicode-intl': { baseUrl: 'https://coding-intl.dashscope.aliyuncs.com/v1' },
   byteplus: { baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/coding/v3' },
   chutes: { baseUrl: 'https://llm.chutes.ai/v1' },
+  'cloudflare-ai': { baseUrl: 'https://api.cloudflare.com/client/v4/accounts/{accountId}/ai/v1' },
   glm: { baseUrl: 'https://api.z.ai/api/anthropic/v1', format: 'anthropic-messages' },
   'glm-cn': { baseUrl: 'https://open.bigmodel.cn/api/coding/paas/v4' },
   hyperbolic: { baseUrl: 'https://api.hyperbolic.xyz/v1' },
@@ -46,11 +48,18 @@ const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> 
   'volcengine-ark': { baseUrl: 'https://ark.cn-beijing.volces.com/api/coding/v3' },
 }
 
+/** Where versions of 9router before these have asked. */
+const FORMER_ADDRESSES: Readonly<Record<string, string>> = {
+  kimi: 'https://api.kimi.com/coding/v1',
+  siliconflow: 'https://api.siliconflow.cn/v1',
+}
+
 /** Short prefixes of 9router's models. */
 const ALIASES: Readonly<Record<string, string>> = {
   ark: 'volcengine-ark',
   bfl: 'black-forest-labs',
   bpm: 'byteplus',
+  cf: 'cloudflare-ai',
   ch: 'chutes',
   dg: 'deepgram',
   ds: 'deepseek',
@@ -87,7 +96,9 @@ export function planConnection(
     ? undefined
     : (entryOf(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined))
   const authType = textOf(given.authType) ?? 'oauth'
-  const baseGiven = textOf(specific.baseUrl) ?? elsewhere?.baseUrl
+  const account = textOf(specific.accountId)
+  const usual = elsewhere?.baseUrl.replace('{accountId}', () => encodeURIComponent(account ?? ''))
+  const baseGiven = textOf(specific.baseUrl) ?? usual
   const why =
     !['apikey', 'api_key'].includes(authType) && !speaks
       ? `signs in by ${authType === 'oauth' ? 'an account of a person' : authType}; connections here have API keys.`
@@ -95,7 +106,9 @@ export function planConnection(
         ? `Signalbox has no provider "${provider}".`
         : speaks && baseGiven === undefined
           ? 'has no address'
-          : undefined
+          : elsewhere?.baseUrl.includes('{accountId}') && account === undefined
+            ? 'has no accountId, which is in its address'
+            : undefined
   if (why !== undefined) {
     plan.leaves(place, why)
     return
@@ -110,14 +123,16 @@ export function planConnection(
     ...(baseGiven !== undefined && { baseUrl: address(plan, baseGiven, { wish, end: isLocal ? '/v1' : '' }) }),
     ...(elsewhere?.format !== undefined && { format: elsewhere.format }),
     ...(specific.apiType === 'responses' && { format: 'openai-responses' }),
-    ...cloudData(builtIn, specific),
+    ...cloudData(builtIn, specific, (endpoint) => address(plan, endpoint, { wish })),
   }
   const own = speaks ?? 'openai-compatible'
   const isOwnServer = builtIn === undefined
-  const prefix = isOwnServer ? plan.freePrefix(wish, prefixes.get(provider)?.prefix) : builtIn
-  const account: PlannedAccount = {
+  // Clients name models by the id of 9router: it is kept where the provider does not have that name here.
+  const named = builtIn === undefined || namesOf(builtIn).includes(provider) ? builtIn : provider
+  const prefix = named ?? plan.freePrefix(wish, prefixes.get(provider)?.prefix)
+  const planned: PlannedAccount = {
     provider: isOwnServer ? `${own}-${prefix}` : builtIn,
-    id: prefix,
+    id: builtIn ?? prefix,
     apiKey,
     prefix,
     data,
@@ -127,26 +142,41 @@ export function planConnection(
       ...(numberOf(given.priority) !== undefined && { priority: numberOf(given.priority) }),
     },
   }
-  const id = plan.connection(account)
-  plan.maps(place, `connection ${id}${elsewhere ? `, asked at ${elsewhere.baseUrl} as there` : ''}`)
+  const id = plan.connection(planned)
+  plan.maps(
+    place,
+    `connection ${id}${usual !== undefined && baseGiven === usual ? `, asked at ${usual} as there` : ''}`,
+  )
+  const former = entryOf(FORMER_ADDRESSES, provider)
+  if (former !== undefined)
+    plan.leaves(
+      place,
+      `Older versions of 9router ask ${former}: give the connection this "baseUrl" if its key is for there.`,
+    )
   for (const [name, reason] of Object.entries(LEFT))
     if (!isNothing(specific[name])) plan.leaves(`${place}: ${name}`, reason)
   // Connections of one provider are used in turn there as here: the prefix names them all.
   const short = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === provider)
   for (const name of [provider, textOf(specific.prefix), ...short])
-    if (name !== undefined && !prefixes.has(name)) prefixes.set(name, { prefix, provider: account.provider })
+    if (name !== undefined && !prefixes.has(name)) prefixes.set(name, { prefix, provider: planned.provider })
+}
+
+const namesOf = (provider: string): readonly string[] => {
+  const { alias = provider, catalogAlias = provider } = definitions[provider] ?? {}
+  return [provider, alias, catalogAlias]
 }
 
 /** What clouds need to know besides the key. */
 function cloudData(
   provider: string | undefined,
   specific: JsonObject,
+  addressOf: (endpoint: string) => PlannedValue,
 ): Readonly<Record<string, PlannedValue | undefined>> {
   if (provider === 'azure') {
     const endpoint = textOf(specific.azureEndpoint)
     const resource = /^https:\/\/([A-Za-z0-9][\w-]*)\.openai\.azure\.com\/?$/.exec(endpoint ?? '')?.[1]
     return {
-      ...(resource ? { resource } : endpoint !== undefined && { baseUrl: endpoint }),
+      ...(resource ? { resource } : endpoint !== undefined && { baseUrl: addressOf(endpoint) }),
       apiVersion: textOf(specific.apiVersion),
       deployment: textOf(specific.deployment),
     }
