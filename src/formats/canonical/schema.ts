@@ -149,11 +149,14 @@ function anyOf(schemas: readonly unknown[]): unknown {
  */
 export function isEnforceable(schema: unknown): boolean {
   if (!isObject(schema) || !Object.keys(schema).every((keyword) => ENFORCED.has(keyword))) return false
-  const { properties, required, items, anyOf, additionalProperties, format } = schema
+  const { properties, required, items, anyOf, additionalProperties, format, pattern } = schema
+  if (!KINDS.some((keyword) => schema[keyword] !== undefined)) return false // it would allow any value
+  if (typeof pattern === 'string' && LOOKAROUND.test(pattern)) return false
   const isOfObject = isObject(properties) || schema.type === 'object'
-  const names = isObject(properties) ? Object.keys(properties) : []
   const isClosed =
-    additionalProperties === false && names.every((name) => Array.isArray(required) && required.includes(name))
+    additionalProperties === false &&
+    isObject(properties) &&
+    Object.keys(properties).every((name) => Array.isArray(required) && required.includes(name))
   const inner = [properties, schema.$defs, schema.definitions].flatMap((named) =>
     isObject(named) ? Object.values(named) : [],
   )
@@ -163,6 +166,10 @@ export function isEnforceable(schema: unknown): boolean {
     [...inner, ...(Array.isArray(anyOf) ? anyOf : []), ...(items === undefined ? [] : [items])].every(isEnforceable)
   )
 }
+
+const KINDS = ['type', 'enum', 'const', 'anyOf', '$ref']
+
+const LOOKAROUND = /\(\?<?[=!]/
 
 const ENFORCED: ReadonlySet<string> = new Set([
   ...['$schema', '$defs', 'definitions', '$ref', 'title', 'description', 'type', 'enum', 'const', 'anyOf'],

@@ -254,8 +254,21 @@ test('a schema that OpenAI’s strict mode would refuse is sent without it, and 
   assert.is(await strictOf({ output: output(closed) }), undefined) // open
   const optional = { ...closed, additionalProperties: false, required: [] }
   assert.is(await strictOf({ output: output(optional) }), undefined)
-  const deep = { ...closed, additionalProperties: false, properties: { city: closed } }
-  assert.is(await strictOf({ output: output(deep) }), undefined)
+  const looseCities = [
+    closed,
+    {},
+    { type: 'object' },
+    { type: 'string', pattern: '^(?!x)' },
+    { type: 'string', minLength: 1 },
+  ]
+  for (const city of looseCities) {
+    const deep = { ...closed, additionalProperties: false, properties: { city } }
+    assert.is(await strictOf({ output: output(deep) }), undefined, JSON.stringify(city))
+  }
+  assert.is(await strictOf({ output: output({ anyOf: [{ ...closed, additionalProperties: false }] }) }), undefined)
+  const known = { anyOf: [{ type: 'string', format: 'date', pattern: '^2' }, { type: 'null' }] }
+  const dated = { ...closed, additionalProperties: false, properties: { city: known } }
+  assert.is(await strictOf({ output: output(dated) }), true)
   const whole = output({ ...closed, additionalProperties: false })
   const providerOptions = { openai: { strictJsonSchema: false } }
   assert.is(await strictOf({ output: whole, providerOptions }), false)

@@ -43,7 +43,9 @@ export function prepareOutput(
 /** Asks for the strict mode where it is wanted, and the target would take the schema in it. */
 function settleStrict(output: OutputFormat & { type: 'json-schema' }, { strictOutput }: Traits): OutputFormat {
   const { prefersStrict, ...rest } = output
-  return prefersStrict && strictOutput && isEnforceable(output.schema) ? { ...rest, strict: true } : rest
+  return prefersStrict && strictOutput && output.schema.type === 'object' && isEnforceable(output.schema)
+    ? { ...rest, strict: true }
+    : rest
 }
 
 /** Must the model call a tool? Then there is no answer whose format could be asked for. */
