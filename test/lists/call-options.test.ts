@@ -3,6 +3,7 @@ import { answerAt } from '../kinds/samples.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
 import { type Answering, fakeUpstream, json, never } from '../pipeline/support/upstream.ts'
 import { openWorld, type WorldOptions } from '../pipeline/support/world.ts'
+import { createRandom } from '../support/random.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('options of a call of the AI SDK for the gateway')
@@ -319,3 +320,65 @@ test('other formats have no such options', async () => {
   assert.is((await chat({ model: 'one/m', messages, providerOptions })).status, 200)
   assert.equal(JSON.parse(up.calls[0]?.body ?? '').providerOptions, providerOptions)
 })
+
+const TIMES = process.env.CI ? 5_000 : 120
+
+test('no options are a fault of the gateway, and those that are refused call nobody', async () => {
+  const random = createRandom(11)
+  const { ask, up, told } = await open((_, nth) => json(chatAnswer(), nth % 7 === 0 ? 503 : 200))
+  const one = <T>(values: readonly T[]) => values[random.below(values.length)]
+  const statuses = new Set<number>()
+  for (let times = 0; times < TIMES; times++) {
+    const chosen = Object.entries(members).filter(() => random.below(4) === 0)
+    const wrong = random.below(2) === 0 ? undefined : random.below(chosen.length || 1)
+    const options = Object.fromEntries(
+      chosen.map(([name, values], at) => [name, at === wrong ? one(STRANGE) : one(values)]),
+    )
+    const calls = up.calls.length
+    const listed = random.below(4) === 0 ? { 'x-signalbox-models': 'three/m, two/m' } : {}
+    const response = await ask(options, { headers: { ...listed } })
+    const text = await response.text()
+    statuses.add(response.status)
+    assert.ok(response.status !== 500, `${JSON.stringify(options)} ${text}`)
+    if (response.status === 400) assert.is(up.calls.length, calls, `${JSON.stringify(options)} ${text}`)
+    if (response.status === 400 && options.strict !== true) assert.match(text, 'providerOptions.signalbox') // else it may be a loss
+  }
+  assert.ok(statuses.has(200) && statuses.has(400), [...statuses].join(', '))
+  assert.equal(told.errors, [])
+})
+
+/** Values that each member may have. */
+const members: Readonly<Record<string, readonly unknown[]>> = {
+  models: [['one/m'], ['two/m', { model: 'fast', params: { seed: 1 } }], ['nowhere/x', 'one/m'], ['fast', 'fast']],
+  params: [{}, { maxTokens: 5 }, { temperature: 0, reasoning: 'low' }, { stopSequences: ['x'] }],
+  strategy: ['fallback', 'weighted', 'random', 'sticky', 'conditional', 'least-latency', 'least-cost', 'least-busy'],
+  on: [['content'], ['schema', 'content'], []],
+  hedge: [true, false],
+  retryAmbiguous: [true],
+  sameVectors: [false],
+  maxAttempts: [1, 3],
+  timeouts: [{}, { headersMs: 5_000 }, { idleMs: 5_000, totalMs: 9_000 }],
+  timeoutMs: [1, 86_400_000],
+  strict: [true, false],
+  session: ['s', 'ü ∑'],
+  user: ['', 'me'],
+  reasoning: ['none', 'max'],
+}
+
+const STRANGE = [
+  null,
+  -1,
+  1e308,
+  1.5,
+  '',
+  'x',
+  '\ud800',
+  true,
+  [],
+  [[]],
+  [null],
+  {},
+  { a: 1 },
+  [{}],
+  { headersMs: null },
+]
