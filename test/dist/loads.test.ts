@@ -14,7 +14,7 @@ import { portable } from './portable.ts'
  * catalog and the description of the API apart. In bytes. Of it all, 16 kB are the cloud mirror, which the management
  * loads, and 7 kB the checks of answers by a schema.
  */
-const BUDGETS = { passed: 105_000, failing: 105_000, translated: 191_000, everything: 386_000, description: 17_000 }
+const BUDGETS = { passed: 105_000, failing: 105_000, translated: 192_500, everything: 386_000, description: 17_000 }
 
 const execute = promisify(execFile)
 const test = suite('the code that a request loads', {
