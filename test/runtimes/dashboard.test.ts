@@ -6,7 +6,6 @@ import { attentionIsDrawn } from './browser/dashboard/attention.ts'
 import { twoPeopleChange } from './browser/dashboard/conflicts.ts'
 import { figuresAreShown } from './browser/dashboard/figures.ts'
 import { hiddenTabsRest } from './browser/dashboard/hidden.ts'
-import { keysAreFound } from './browser/dashboard/keys.ts'
 import { whatRunsIsSeen } from './browser/dashboard/live.ts'
 import { everybodyCanUseIt } from './browser/dashboard/looks.ts'
 import { mediaIsMade } from './browser/dashboard/media.ts'
@@ -29,7 +28,6 @@ figuresAreShown(test)
 attentionIsDrawn(test)
 modelsAreAsked(test)
 mediaIsMade(test)
-keysAreFound(test)
 twoPeopleChange(test)
 whatRunsIsSeen(test)
 hiddenTabsRest(test)

@@ -29,7 +29,10 @@ const edit = (button: string, label: string, value: string) => async (page: Page
   await page.getByRole('button', { name: button, exact: true }).click()
   await page.getByRole('dialog').getByLabel(label, { exact: true }).fill(value)
 }
-const open = (button: string) => (page: Page) => page.getByRole('button', { name: button, exact: true }).click()
+const open = (button: string) => async (page: Page) => {
+  await page.getByRole('button', { name: button, exact: true }).click()
+  await page.getByRole('dialog').waitFor()
+}
 const found = async <T extends { name?: string }>(list: Promise<readonly T[]>, name: string) =>
   (await list).find((one) => one.name === name)
 

@@ -11,7 +11,7 @@ export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
   }) => {
     const served = await serveDashboard()
     await fill(served)
-    const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
+    const { page, faults, close } = await visit(browser as Browser, served.url, { movesTime: true }) // launched before
     await settled(page)
     await page.evaluate(
       "Object.defineProperty(document, 'hidden', { configurable: true, get: () => globalThis.isAway === true })",
@@ -29,7 +29,8 @@ export function hiddenTabsRest(test: Suite<{ browser?: Browser }>): void {
     page.on('request', (request) => sent.push(new URL(request.url()).pathname))
     await served.gateway.api.keys.create({ name: 'made-meanwhile' })
     await (await served.ask({ model: 'cheap' })).text()
-    await page.waitForTimeout(3_000)
+    await page.clock.runFor(60_000)
+    await page.waitForTimeout(200) // for requests on their way
     assert.equal(sent, [])
 
     await turn(false)

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { fill } from './fill.ts'
-import { serveDashboard } from './site.ts'
+import { type Served, serveDashboard } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
 /** So many keys by 100,000 are made where time is no matter. */
@@ -15,15 +15,7 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
   test('the gateway pages and searches keys, and no task of the page takes long', {
     timeoutMs: 400_000,
   }, async ({ browser }) => {
-    const served = await serveDashboard()
-    const group = await served.gateway.api.groups.create({ name: 'team' })
-    const make = (nth: number) =>
-      served.gateway.api.keys.create({
-        name: `key-${String(nth).padStart(6, '0')}`,
-        ...(nth === MANY - 1 && { group: group.id }),
-      })
-    for (let nth = 0; nth < 100; nth++) await make(nth) // those that the test sees are in their order
-    for (let at = 100; at < MANY; at += 100) await Promise.all(Array.from({ length: 100 }, (_, nth) => make(at + nth)))
+    const served = await manyKeys()
     const { page, faults, close } = await visit(browser as Browser, served.url, { path: '/admin/' })
     await settled(page)
     await page.evaluate(
@@ -109,4 +101,16 @@ export function keysAreFound(test: Suite<{ browser?: Browser }>): void {
     await close()
     await served.close()
   })
+}
+
+/** A gateway with so many keys, of which the last one is in a group. */
+async function manyKeys(): Promise<Served> {
+  const served = await serveDashboard()
+  const { keys, groups } = served.gateway.api
+  const group = await groups.create({ name: 'team' })
+  const make = (nth: number) =>
+    keys.create({ name: `key-${String(nth).padStart(6, '0')}`, ...(nth === MANY - 1 && { group: group.id }) })
+  for (let nth = 0; nth < 100; nth++) await make(nth) // those that the test sees are in their order
+  for (let at = 100; at < MANY; at += 100) await Promise.all(Array.from({ length: 100 }, (_, nth) => make(at + nth)))
+  return served
 }

@@ -9,6 +9,8 @@ export interface VisitOptions {
   token?: string
   /** The time that the page takes it to be, epoch ms; default: the real one. */
   now?: number
+  /** May the test move the time of the page's timers (`page.clock.runFor`)? */
+  movesTime?: true
 }
 
 /** A page of a browser on a dashboard, and what went wrong in it: errors, violations of its policy, requests to other origins, dialogs. */
@@ -20,10 +22,11 @@ export interface Visit {
 
 /** Opens the dashboard of a gateway by the address that the command prints. */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
-  const { width = 1280, scheme = 'light', path = '/admin/', token = TOKEN, now } = options
+  const { width = 1280, scheme = 'light', path = '/admin/', token = TOKEN, now, movesTime } = options
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, locale: 'en-GB' })
   const page = await context.newPage()
   if (now !== undefined) await page.clock.setFixedTime(now)
+  if (movesTime) await page.clock.install()
   page.setDefaultTimeout(20_000)
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(`error: ${message}`))

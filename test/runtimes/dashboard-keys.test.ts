@@ -1,0 +1,17 @@
+import type { Browser } from 'playwright-core'
+import { skip, suite } from '../support/suite.ts'
+import { chromiumPath, launchChromium } from './browser/chromium.ts'
+import { keysAreFound } from './browser/dashboard/keys.ts'
+
+/* Apart from the other tests of the dashboard, since making 100,000 keys takes as long as a third of those. */
+
+if (!chromiumPath) skip('there is no Chromium: install it, or name it in SIGNALBOX_TEST_CHROMIUM')
+const path = chromiumPath
+
+const test = suite<{ browser?: Browser }>('keys in the dashboard, in Chromium')
+test.before({ timeoutMs: 150_000 }, async (context) => {
+  context.browser = await launchChromium(path)
+})
+test.after(({ browser }) => browser?.close())
+
+keysAreFound(test)
