@@ -2,6 +2,7 @@
  * Gets a fresh clone to where it can start, build, check or test, with nothing but Node and npm:
  *   node setup.mjs start [arguments of the command line]
  *   node setup.mjs test [--all] [--isolate] [part of a path ...]
+ *   node setup.mjs unit [--isolate] [part of a path ...]
  *   node setup.mjs build | check
  *   node setup.mjs bench [--rounds N] [--seconds N]
  *   node setup.mjs release --check [--tag v0.2.0] [--out folder] [--files] [--only part]
@@ -42,7 +43,7 @@ const options = [
 const npmName = (option) => `npm_config_${option.replace(/^no-/, '').replace('-', '_')}`
 const isTaken = (option) =>
   option.startsWith('no-') ? process.env[npmName(option)] === '' : process.env[npmName(option)] !== undefined
-const tasks = { start, test, build: () => build('full'), check, bench, release, pack }
+const tasks = { start, test, unit, build: () => build('full'), check, bench, release, pack }
 
 const [major, minor, patch] = process.versions.node.split('.').map(parseFloat)
 if (major * 1e6 + minor * 1e3 + patch < 20018001)
@@ -71,6 +72,12 @@ async function test(args) {
   await install(runtimes)
   if (args.includes('--all')) for (const folder of heavyFolders(args)) await install(folder, { isHeavy: true })
   await build('full')
+  process.exitCode = (await run(node, ['test/run.ts', ...args])).code
+}
+
+/** Without a build. */
+async function unit(args) {
+  await install(root)
   process.exitCode = (await run(node, ['test/run.ts', ...args])).code
 }
 

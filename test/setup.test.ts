@@ -18,7 +18,7 @@ test.after(({ folder }) => rm(folder, { recursive: true }))
 
 test('the setup lists its commands in one line', async () => {
   const { code, stderr } = await run(setup, ['nonsense'])
-  assert.is(stderr, 'setup: say what to do: start, test, build, check, bench, release, pack\n')
+  assert.is(stderr, 'setup: say what to do: start, test, unit, build, check, bench, release, pack\n')
   assert.is(code, 1)
 })
 
