@@ -278,7 +278,7 @@ function refuse(path: string, place: string, cause: unknown): never {
   throw problem(`${path}: ${place}: ${withCommands(cause.message)}`, { cause })
 }
 
-/** A copy in memory of all records but client keys, of which there may be very many and on which no other record depends. */
+/** A copy in memory of all records except client keys: there may be very many keys, and no other record depends on them. */
 async function copyOf(storage: Storage): Promise<Storage> {
   const copy = memoryStorage()
   const { keys: _, ...copied } = recordKinds

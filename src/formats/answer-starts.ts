@@ -1,8 +1,8 @@
 import type { CanonicalError } from './canonical/errors.ts'
 
 /**
- * Tells whether the start of an answer in a stream begins it anew: a server in between has lost its provider and asks again, so that what came
- * before was cut. A start that repeats the first one before anything else has come does no harm, as some gateways send it twice.
+ * Detects in a stream that the provider starts its answer over: a server in between lost its provider and asked again, so that the first part was
+ * cut. A second start before any content does no harm, as some gateways send the start twice.
  */
 export class AnswerStarts {
   #id: unknown = undefined
@@ -33,8 +33,8 @@ export class AnswerStarts {
   }
 }
 
-/** What clients are told of an answer that begins anew. */
+/** The message for clients when a provider starts its answer over. */
 export const BEGUN_ANEW = 'The provider began its answer anew before it was complete.'
 
-/** The error of an answer that begins anew. */
+/** The error of an answer that the provider starts over. */
 export const begunAnew: CanonicalError = { kind: 'server', status: 502, code: 'UPSTREAM_CUT', message: BEGUN_ANEW }

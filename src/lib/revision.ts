@@ -1,12 +1,12 @@
 import { hashOf } from './hash.ts'
 
-/** What the management API shows with a record that is no part of it: secrets, and what it observes. */
+/** Members that the management API shows with a record but that are not part of it: secrets, and observed facts such as health. */
 const BESIDE: ReadonlySet<string> = new Set(['key', 'hint', 'error', 'warnings', 'health'])
 
 /** Another odd factor than that of `hashOf`, under which other texts collide. */
 const OTHER_FACTOR = 0x0100019d
 
-/** The entity tag of a record as the management API shows it: another one after each change of what it says. It is the same in lists. */
+/** The entity tag of a record as the management API shows it. It differs after each change of the shown members, and is the same in lists. */
 export function revisionOf(record: object): string {
   const text = JSON.stringify(inOrder(Object.fromEntries(Object.entries(record).filter(([name]) => !BESIDE.has(name)))))
   return `"${[hashOf(text), hashOf(text, OTHER_FACTOR)].map((part) => part.toString(36)).join('-')}"`

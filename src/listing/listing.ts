@@ -26,8 +26,8 @@ export interface ListingDeps {
   /** Called with failures that the listing tolerates: records that cannot be loaded, upstreams that list no models. */
   onError(error: unknown): void
   /**
-   * The targets that a request for a name has, by priority: none for a combo, `undefined` for a name that leads nowhere. Default: no name
-   * leads anywhere but to what is listed.
+   * The targets that a request for a name has, by priority: none for a combo, `undefined` for a name that leads nowhere. Default: only listed names
+   * have targets.
    */
   targetsOf?: ((model: string) => Promise<Targets | undefined>) | undefined
   /** How long one upstream may take to list its models, headers and body together; default 5,000. */

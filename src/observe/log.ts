@@ -4,9 +4,9 @@ import { targetName } from '../providers/target.ts'
 import { operationName } from './meanings.ts'
 
 /**
- * Writes one line of JSON for each model request when it is over, refused ones too, of at most 4 KiB: who asked (the id of the key), what for, each
- * attempt, tokens, cost and how it ended. It holds no prompt, no answer, no header, no credential, and no message of a provider, which may quote any of
- * them. `write` gets the line with its newline; a promise that it returns is waited for by `close`.
+ * Writes one line of JSON for each model request when it is over, refused ones too, of at most 4 KiB: the id of the key, the requested model, each
+ * attempt, tokens, cost and how the request ended. It holds no prompt, no answer, no header, no credential, and no message of a provider, which may
+ * quote any of them. `write` gets the line with its newline; a promise that it returns is waited for by `close`.
  */
 export function jsonLog(write: (line: string) => unknown): GatewayObserver {
   return {

@@ -5,15 +5,15 @@ import { isAway, type Patience, RETRY_AFTER_MS, type Rereading } from './storage
 export interface Cached<T> {
   /** The data, read again if it is too old; the same promise until then. Rejects as reading does; not for a storage that is away once there is data in memory. */
   current(): Promise<T>
-  /** Reads it even if what is in memory is new enough; rejects as reading does. */
+  /** Reads the value even if the one in memory is new enough; rejects as reading does. */
   reread(): Promise<T>
-  /** What is in memory, however old. */
+  /** The value in memory, of any age. */
   readonly kept: { readonly value: T; readonly isExpired: boolean } | undefined
   /** It may have been changed. */
   expire(): void
-  /** What is in memory is no longer true, nor is what is being read. */
+  /** Drops the value in memory and the result of a read under way, since both are outdated. */
   drop(): void
-  /** This gateway has changed it to `value`, which stands for it even while the storage is away; others may have changed it besides. */
+  /** Sets the value that this gateway has just written. It holds even while the storage is unavailable; other gateways may have changed it too. */
   replace(value: T, isExpired: boolean): void
 }
 

@@ -34,7 +34,7 @@ function checksum(text: string): string {
   return toHex(new Uint8Array([sum >>> 24, sum >>> 16, sum >>> 8, sum]))
 }
 
-/** Why a known key opens nothing at this time, in epoch ms; `undefined` when it opens what it may. */
+/** Why a known key is refused at this time (epoch ms); `undefined` when it is accepted. */
 export function refusalOfKey({ isActive, group, expiresAt }: PresentedKey, now: number): GatewayError | undefined {
   if (isActive === false) return gatewayError('KEY_PAUSED')
   if (group?.isActive === false) return pausedGroup()

@@ -51,7 +51,7 @@ export interface KeyChanges {
   changed(digest: string, record: KeyRecord): void
   /** A change has failed, and may have been made all the same. */
   mayHaveChanged(digest: string): void
-  /** What is said of a value that was replaced, under its digest, has changed. */
+  /** Called when the record of a replaced value, filed under its digest, has changed. */
   formerChanged(digest: string): void
 }
 
@@ -229,7 +229,7 @@ export function createKeyring(deps: {
     else credentials.set(entry.digest, credential)
   }
 
-  /** What is known of a credential, unless it is a value that was replaced and opens nothing any more. */
+  /** The known key of a credential, unless the credential is a replaced value that no longer opens its key. */
   function knownAs(credential: string): KnownKey | undefined {
     const entry = known.get(credential)
     if (!entry?.former || clock.now() < entry.former.until) return entry
@@ -237,7 +237,7 @@ export function createKeyring(deps: {
     return undefined
   }
 
-  /** What is said of a value that was replaced. Throws `STORAGE_FAILED` when its record is not as a gateway wrote it. */
+  /** The record of a replaced value. Throws `STORAGE_FAILED` when its record is not as a gateway wrote it. */
   async function formerOf(digest: string): Promise<{ id: string; to: string; until: number } | undefined> {
     const record = await formerKeys.get(digest)
     if (!record) return undefined

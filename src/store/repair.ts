@@ -14,7 +14,10 @@ export interface Repair {
   inspect(): Promise<DamagedRecord[]>
   /** The text of a record; `undefined` when there is none. */
   read(key: string): Promise<string | undefined>
-  /** Replaces a record in its place. Throws `INVALID_REQUEST` when the new one has a problem, or is of those that are mended elsewhere. */
+  /**
+   * Replaces a record in its place. Throws `INVALID_REQUEST` when the new record has a problem, or when records of its kind are repaired in another
+   * way.
+   */
   replace(key: string, record: JsonObject): Promise<void>
   remove(key: string): Promise<void>
 }
@@ -25,11 +28,11 @@ interface Repairable {
   records: Pick<Records<object>, 'entries'>
   /** Completes a record that is to be written under a key. */
   complete?(key: string, record: JsonObject): Promise<JsonObject>
-  /** What is wrong with a record besides its fields: the predicate of a sentence whose subject is the record. */
+  /** A problem of a record other than in its fields, as the predicate of a sentence whose subject is the record. */
   problemOf?(id: string, record: object): Promise<string | undefined>
 }
 
-/** How many records of a kind are checked for what is wrong besides their fields. */
+/** How many records of a kind are checked for problems other than in their fields. */
 const MOST_OPENED = 1_000
 
 export function createRepair(deps: {

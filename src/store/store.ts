@@ -23,7 +23,7 @@ import { type CryptoInPlace, placeOfApiKey, type Vault } from './vault.ts'
 
 export type { AliasRecord, ConnectionRecord, KeyRecord, ProviderRecord } from './collections.ts'
 
-/** All records of the gateway, as requests read them. What management needs besides is a `WritableStore`. */
+/** All records of the gateway, as requests read them. Management uses a `WritableStore`, which adds the writes. */
 export interface Store {
   settings: SettingsStore
   /** By digest of the key's value. */

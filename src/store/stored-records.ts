@@ -14,7 +14,7 @@ export interface Envelope<T> {
 export interface StoredEntry<T> extends Envelope<T> {
   id: string
   version: string
-  /** What is stored, where the record is read otherwise than it stands. */
+  /** The stored record, if it is read differently from how it is stored. */
   stored?: JsonObject
 }
 
@@ -129,11 +129,11 @@ export function idOf(encoded: string): string | undefined {
 export interface DamagedRecord {
   /** Its storage key. */
   key: string
-  /** What is wrong with it and how it is read, or that it is passed over. */
+  /** What is wrong with the record, and how it is read, or that it is passed over. */
   problem: string
 }
 
-/** What is known to be damaged. */
+/** The damaged records that are known. */
 export interface DamageLog {
   /** Records the problem of a record, `undefined` when it is good or gone. A new problem goes to `onError`. */
   saw(key: string, problem: string | undefined): void

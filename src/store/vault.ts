@@ -55,7 +55,7 @@ export const VAULT_KEY_BYTES = 2 * 32
 export interface VaultVariant {
   /** Does the same as WebCrypto. */
   inPlace?: CryptoInPlace | undefined
-  /** Are keys filed by their SHA-256, so that whoever knows that alone can file them? */
+  /** Are keys filed by their SHA-256, so that a gateway that knows only the SHA-256 can file them? */
   filesBySha256?: boolean | undefined
 }
 

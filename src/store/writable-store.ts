@@ -153,11 +153,11 @@ const UNPROVEN_GROUP =
   'was not written by a gateway with this secret, and its keys are refused: pause, resume or delete it'
 const UNOPENED = 'has a credential that cannot be opened. Give the connection its "apiKey" again'
 
-/** A kind of records of which each has a proof, and what requests know of them. */
+/** A kind of records that each have a proof, and the cache through which requests read them. */
 interface Proven<T> {
   kind: RecordKind<T>
   prove(id: string, record: T): Promise<T>
-  /** What must hear of each change. */
+  /** Called with each change. */
   follow: { forget(id: string): void; changed(id: string, record: T): void; mayHaveChanged(id: string): void }
 }
 

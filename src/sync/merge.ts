@@ -63,7 +63,7 @@ export const isSameRegisters = (one: Registers, other: Registers): boolean =>
 const isSameActive = (one: Active, other: Active) =>
   one.isActive === other.isActive && relation(one.revision, other.revision) === 'same'
 
-/** What becomes of the state of one side when one of the other comes. */
+/** The result of merging a state of the other side into the state of one side. */
 export interface Settlement {
   registers: Registers
   /** Whose content it is; that of both when they are the same. */

@@ -230,7 +230,7 @@ export const signedText = (request: {
     request.bodyDigest,
   ])
 
-/** What the sealed body of a request is bound to, and that of its answer. */
+/** The facts that the sealed body of a request is bound to, and those for the body of its answer. */
 export const requestPlace = (session: string, counter: number) => `cloud request ${session} ${counter}`
 export const answerPlace = (session: string, counter: number) => `cloud answer ${session} ${counter}`
 

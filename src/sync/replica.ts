@@ -9,13 +9,13 @@ import { confirmed, type Shadow } from './shadows.ts'
 import { createTaker, type Taker } from './take.ts'
 import type { Refusal, Replica, ReplicaOptions, Side, StateId } from './types.ts'
 
-/** What is in memory of a mirror, whichever replica of it is used. */
+/** The state of a mirror in memory, shared by all replicas of it. */
 interface ReplicaMemory {
   scanner: Scanner
   taker: Taker
   inTurn: ReturnType<typeof createMutex>
   hasScanned: boolean
-  /** What is to be sent, as of the last look at all records. */
+  /** The states to be sent, as of the last scan of all records. */
   pending: PendingState[]
   refused: Refusal[]
 }

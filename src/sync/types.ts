@@ -17,7 +17,10 @@ export interface Replica {
   unseen(limit: number, isLeftOut?: (state: StateId) => boolean): Promise<Unseen>
   /** The other side has these. A state that has changed since stays unseen. */
   confirm(seen: readonly Seen[]): Promise<void>
-  /** Everything is to be sent again. `isDiverged`: because one side has got an old copy back; what was changed on it counts as concurrent to what it has not. */
+  /**
+   * Marks all states to be sent again. `isDiverged`: because one side has got an old copy back; what was changed on it counts as concurrent to what
+   * it has not.
+   */
   markAllUnseen(options?: { isDiverged?: boolean }): Promise<void>
   /**
    * Home only: the same for one state, but merges a concurrent state and writes the result. `report` is called with each conflict before the

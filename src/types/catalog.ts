@@ -39,7 +39,7 @@ export interface CatalogModel {
   price?: Price
 }
 
-/** In US dollars: of tokens by the million, of everything else each. What is absent is not known. */
+/** Prices in US dollars: tokens by the million, everything else each. An absent price is not known. */
 export type Price = Partial<Record<PricedTokens | PricedUnit | 'minute', number>> & {
   /**
    * An image by its quality and size, in either order: `{ "high:1024x1024": 0.17, "1024x1024": 0.04, "4K": 0.15, "low": 0.01 }`. What is not named
@@ -59,7 +59,7 @@ export type PricedTokens =
   | 'imageInput'
   | 'imageOutput'
 
-/** What providers charge for besides tokens. */
+/** The units other than tokens that providers charge for. */
 export type PricedUnit = 'search' | 'page' | 'credit' | 'image' | 'second' | 'character'
 
 /** A provider in the catalog. */

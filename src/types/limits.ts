@@ -31,7 +31,7 @@ export interface LimitState {
   /** `null` for `parallel`. */
   window: LimitWindow | null
   limit: number
-  /** What is settled. */
+  /** The settled amount. */
   used: number
   /** What requests under way may use at most. */
   reserved: number

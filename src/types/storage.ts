@@ -32,7 +32,7 @@ export interface Storage {
   readonly atomic: boolean
   /**
    * `false`: it does not carry the writes of usage, one or more a second while there are requests, and the reads of long lists. A gateway then keeps
-   * usage only if it is told to.
+   * usage only with its option `usage`.
    */
   readonly keepsUsage?: false
   /** The longest value that can be written, in bytes of UTF-8; absent: no limit that a gateway comes near. */

@@ -47,7 +47,7 @@ const namesIn = (connection: string | undefined) =>
         .map((name) => name.trim())
 
 /**
- * Headers of a provider that are not passed on: hop-by-hop headers, those about the transfer of the body, those that clients would take for
+ * Headers of a provider that are not passed on: hop-by-hop headers, headers about the transfer of the body, headers that clients would mistake for
  * the gateway's, and names of accounts.
  */
 const withheld = new Set([

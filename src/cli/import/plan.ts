@@ -28,11 +28,11 @@ export type PlannedValue =
   | readonly PlannedValue[]
   | { readonly [member: string]: PlannedValue | undefined }
 
-/** What becomes of a part of the other program's configuration. */
+/** The result of importing one part of the other program's configuration. */
 export interface ImportFinding {
   /** Its place there, such as `model_list[0]`. */
   from: string
-  /** What it becomes, or why it becomes nothing. */
+  /** What the part is imported as, or why it is not imported. */
   to: string
 }
 

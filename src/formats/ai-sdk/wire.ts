@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 
-/** What is lost of a request, as the AI SDK shows it to its users. */
+/** A loss of a request, in the form in which the AI SDK shows it to its users. */
 export type WireWarning = {
   type: 'unsupported'
   /** The path in the request. */

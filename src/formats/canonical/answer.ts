@@ -73,7 +73,7 @@ export interface TokenUsage {
   outputImageTokens?: number
   inputAudioTokens?: number
   outputAudioTokens?: number
-  /** What the provider charges for besides tokens, such as searches. */
+  /** Units other than tokens that the provider charges for, such as searches. */
   units?: Readonly<Partial<Record<PricedUnit, number>>>
   /** Under which names an image among `units` may have a price of its own; the first that has one counts. */
   imageNames?: readonly string[]

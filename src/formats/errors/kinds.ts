@@ -171,7 +171,7 @@ const kindByType: ReadonlyMap<string, ProviderErrorKind> = new Map<string, Provi
   ['overloaded_error', 'overloaded'],
 ])
 
-/** The kind of an error of which only the status is known. */
+/** The kind of an error if only its status is known. */
 export function kindOfStatus(status: number): ProviderErrorKind {
   return kindByStatus[status] ?? (status >= 500 ? 'server' : 'bad-request')
 }

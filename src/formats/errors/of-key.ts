@@ -1,10 +1,10 @@
 /**
- * Is it the code of an error that holds a client's key to what it may do? Clients of every format read its code in small letters, by which
- * programs tell such errors from those of providers.
+ * Is this the code of an error about the limits or permissions of a client's key? Clients of every format read such codes in small letters, so that
+ * programs can distinguish them from the errors of providers.
  */
 export const isOfKey = (code: string): boolean => CODES.has(code)
 
-/** The code as clients read it, of an error that holds a client's key to what it may do. */
+/** The code as clients read it, for an error about the limits or permissions of their key. */
 export const codeOfKey = (code: string | undefined): string | undefined =>
   code !== undefined && isOfKey(code) ? code.toLowerCase() : undefined
 

@@ -57,7 +57,7 @@ const answers: AnswerReader = {
   said: saidIn('content', 'reasoning_content', 'reasoning', 'refusal', 'transcript', 'tool_calls', 'function_call'),
 }
 
-/** What providers refuse without a stream, and how they are asked for its usage. */
+/** The member that providers refuse without a stream, and how the usage of a stream is requested. */
 const streaming = { streamMember: 'stream_options', usageRequest: chatUsageRequest }
 
 /** How many answers are made: some servers make `best_of` and send the best `n`, of chats, too. */

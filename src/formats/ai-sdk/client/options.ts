@@ -11,7 +11,7 @@ import type { Warnings } from '../../canonical/warnings.ts'
 import { thinkingBudgetOf } from '../fields.ts'
 import { markIn } from './metadata.ts'
 
-/** What the options of a request say besides. */
+/** The other facts that the options of a request contain. */
 interface ParsedOptions {
   options: RequestOptions
   /** `strictJsonSchema`, as the AI SDK's provider of OpenAI has it. */

@@ -79,7 +79,7 @@ export function writePart(part: AssistantPart, { request, responseWarnings }: Wr
   }
 }
 
-/** Has the client asked for no reasoning? It still gets the signatures. */
+/** Does the client want no reasoning? It still gets the signatures. */
 export const hidesReasoning = (reasoning: { show?: string } | undefined): boolean => reasoning?.show === 'none'
 
 /** Writes a count of tokens for a client. */

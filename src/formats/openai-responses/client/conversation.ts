@@ -20,7 +20,7 @@ import { clientResult } from '../client-tools.ts'
 import { contentForm, parseAssistantItem, textOfHostedItem } from './content.ts'
 import { type Namespaces, parseTools } from './tools.ts'
 
-/** What the parsing of items needs besides the items. */
+/** The inputs for parsing items, in addition to the items. */
 interface InputContext extends Pick<ParseContext, 'warnings' | 'itemOf'> {
   namespaces: Namespaces
   /** Is the conversation to be compacted? */
