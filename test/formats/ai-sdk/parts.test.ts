@@ -112,6 +112,19 @@ for (const [name, ai, version] of [
         if (format === 'anthropic-messages') assert.match(asked(), '"type":"bash_20250124"')
       })
 
+    test(`an image that a tool gives is looked at as closely as its options say, ${manner}`, async () => {
+      const said = answers('openai-responses', { name: 'look', input: {} })
+      const { model, asked } = await modelOf('openai-responses', ...said)
+      const image = { mediaType: 'image/png', providerOptions: { openai: { imageDetail: 'low' } } }
+      const look = ai.tool({
+        inputSchema: ai.jsonSchema<object>({ type: 'object', properties: {} }),
+        execute: async () => 'seen',
+        toModelOutput: () => ({ type: 'content', value: [{ type: 'image-data', data: 'iVBORw0KGgo=', ...image }] }),
+      })
+      await contentOf(stream, { model, prompt: 'Hi', tools: { look }, stopWhen: ai.isStepCount(2) })
+      assert.match(asked(), '"type":"input_image","detail":"low"')
+    })
+
     test(`the screen of Anthropic is shown to its models, ${manner}`, async () => {
       const input = { action: 'left_click', coordinate: [1, 2] }
       const said = answers('anthropic-messages', { name: 'computer', input })

@@ -118,9 +118,10 @@ export function parseResultFile(part: Fields, type: string, context: FileContext
     if (typeof id === 'string') return { type: 'file-id', id, format: 'openai-responses' }
     return referenced(part.textsByName('fileId') ?? {}, part.path('fileId'), { ...context, mediaType })
   }
-  const file = partOf(source(), mediaType, part.text('filename'))
-  part.ignore('providerOptions')
-  warnings.place(file, part.at, { name: 'filename' })
+  const file = withOptions(partOf(source(), mediaType, part.text('filename')), part.fields('providerOptions'))
+  const cache = parseMark(part, warnings)
+  if (cache && file.type !== 'video') file.cache = cache
+  warnings.place(file, part.at, FILE_NAMES)
   return file
 }
 
