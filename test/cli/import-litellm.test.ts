@@ -102,6 +102,20 @@ test('fallbacks go on to the fallbacks of those that they lead to, to aliases, a
     assert.ok(said.includes(line), line)
 })
 
+test('fallbacks of fallbacks end where LiteLLM gives up', async ({ folder }) => {
+  const names = 'abcdefgh'.split('')
+  const models = names.map((name): Model => [name, lab(name)])
+  const fallbacks = names.slice(1).map((name, at) => ({ [names[at] ?? '']: [name] }))
+  for (const [more, last] of [
+    [{}, 'f'],
+    [{ max_fallbacks: 2 }, 'c'],
+  ] as const) {
+    const { combos, said } = await imported(folder, config(models, { router_settings: { fallbacks, ...more } }))
+    assert.is(combos.a?.models.at(-1), `lab.test/${last}`)
+    assert.not.match(said, /max_fallbacks/)
+  }
+})
+
 test('a budget counts what has a price, and lets models without one answer as LiteLLM does', async ({ folder }) => {
   const { api, chat, said } = await imported(
     folder,

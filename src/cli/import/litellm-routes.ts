@@ -227,20 +227,25 @@ function fallbacksOf(routes: Routes): Map<string, string[]> {
   for (const list of FALLBACKS.slice(1))
     if (!isNothing(router[list]))
       plan.leaves(list, 'They are entries of the same combos: they are tried after other failures as well.')
-  return new Map([...direct.keys()].map((name) => [name, inTurn(name, direct)]))
+  const most = numberOf(router.max_fallbacks) ?? MAX_FALLBACKS
+  return new Map([...direct.keys()].map((name) => [name, inTurn(name, direct, most)]))
 }
 
+/** How often LiteLLM falls back from what it has fallen back to, where "max_fallbacks" says nothing else. */
+const MAX_FALLBACKS = 5
+
 /** What is tried after a name, one after the other: what it falls back to, each followed by what that falls back to. */
-function inTurn(name: string, direct: ReadonlyMap<string, readonly string[]>): string[] {
+function inTurn(name: string, direct: ReadonlyMap<string, readonly string[]>, most: number): string[] {
   const found = new Set<string>()
-  const walk = (one: string) => {
+  const walk = (one: string, depth: number) => {
+    if (depth >= most) return
     for (const other of direct.get(one) ?? []) {
       if (other === name || found.has(other)) continue
       found.add(other)
-      walk(other)
+      walk(other, depth + 1)
     }
   }
-  walk(name)
+  walk(name, 0)
   return [...found]
 }
 

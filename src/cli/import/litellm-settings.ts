@@ -209,7 +209,7 @@ function leaveNoNumber(place: string, name: string, given: JsonObject, plan: Imp
 }
 
 const READ_SETTINGS = words(`
-  fallbacks context_window_fallbacks content_policy_fallbacks default_fallbacks num_retries timeout request_timeout stream_timeout cooldown_time
+  fallbacks context_window_fallbacks content_policy_fallbacks default_fallbacks max_fallbacks num_retries timeout request_timeout stream_timeout cooldown_time
   allowed_fails routing_strategy model_group_alias max_budget budget_duration max_parallel_requests default_team_settings
   default_key_generate_params master_key vertex_project vertex_location telemetry set_verbose
 `)
