@@ -65,6 +65,7 @@ test('a config of one provider has its attempts and its time-out', async ({ fold
     [['openai/m'], 4, { headersMs: 9_000, totalMs: 9_000 }],
   )
   assert.match(said, /the config: request_timeout -> timeouts/)
+  assert.match(said, /Point clients to .*; they ask for the model "portkey"\.$/m)
 })
 
 test('a combo tries all models below it, and time-outs of all its targets are its own', async ({ folder }) => {

@@ -61,12 +61,12 @@ function lines(findings: Imported['mapped']): string {
     .join('')
 }
 
-function nextSteps(written: string, { variables, hasKeys }: Imported): string {
+function nextSteps(written: string, { variables, hasKeys, sole }: Imported): string {
   const address = `http://${defaults.host}:${defaults.port}`
   const steps = [
     ...(variables.length > 0 ? ['Set the variables above.'] : []),
     `Start: npx signalbox --config ${written}`,
-    `Point clients to ${address}/v1${hasKeys ? ', each with a key of this gateway: "npx signalbox keys list --json" shows them' : ''}; the names of the models stay.`,
+    `Point clients to ${address}/v1${hasKeys ? ', each with a key of this gateway: "npx signalbox keys list --json" shows them' : ''}; ${sole === undefined ? 'the names of the models stay' : `they ask for the model "${sole}"`}.`,
   ]
   return `${written} was written. What to do next:\n${steps.map((step, at) => `  ${at + 1}. ${step}\n`).join('')}`
 }

@@ -20,6 +20,8 @@ export interface Imported {
   variables: readonly { name: string; holds: string }[]
   /** Has the file keys of clients, which get their values at the start? */
   hasKeys: boolean
+  /** The model that clients ask for in place of all others: the combo of a config of Portkey. */
+  sole?: string
   /** The file of records, in YAML. */
   file: string
   /** Where it was written. */
@@ -56,6 +58,7 @@ export async function importFrom(
     unmapped: plan.unmapped,
     variables,
     hasKeys: plan.keys.size > 0,
+    ...(source === 'portkey' && plan.combos.has('portkey') && { sole: 'portkey' }),
     file,
     ...(out !== undefined && { out }),
   }
