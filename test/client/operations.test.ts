@@ -44,14 +44,7 @@ table('the operations of a client are those that a gateway serves, and no others
 })
 
 table('the operations of a client go out by the method and the path of the gateway', async () => {
-  const requests: Request[] = []
-  const client = createClient({
-    baseUrl: 'http://gateway.test',
-    fetch: async (input, init) => {
-      requests.push(new Request(input, init))
-      return Response.json({})
-    },
-  })
+  const { client, requests } = recordingClient()
   const calls = functionsOf(client)
   for (const { names, method, path, action, hasQuery } of servedOperations()) {
     const operation = names.join('.')
@@ -325,14 +318,7 @@ guarded('the types of the client name the operations of the table', () => {
 })
 
 guarded('every operation that changes one record sends its revision, and no other does', async () => {
-  const requests: Request[] = []
-  const client = createClient({
-    baseUrl: 'http://gateway.test',
-    fetch: async (input, init) => {
-      requests.push(new Request(input, init))
-      return Response.json({})
-    },
-  })
+  const { client, requests } = recordingClient()
   const calls = functionsOf(client)
   const record = { id: 'x', name: 'as it was', hint: 'not part of it' }
   for (const { names, method, path, ifMatch } of servedOperations()) {
@@ -381,3 +367,16 @@ guarded('it is refused with the record as it is, when somebody has changed that'
   assert.ok(gone instanceof ClientError)
   assert.not.ok('current' in gone)
 })
+
+/** A client whose gateway answers everything with an empty object, and the requests that it sends. */
+function recordingClient() {
+  const requests: Request[] = []
+  const client = createClient({
+    baseUrl: 'http://gateway.test',
+    fetch: async (input, init) => {
+      requests.push(new Request(input, init))
+      return Response.json({})
+    },
+  })
+  return { client, requests }
+}

@@ -3,7 +3,7 @@ import { sharedBudgetConformance } from '../limits/support/budget.ts'
 import { skip } from '../support/suite.ts'
 import { openPool } from './open-store.ts'
 import { startPostgres } from './postgres-server.ts'
-import { openClient } from './redis-clients.ts'
+import { redisPlace } from './redis-clients.ts'
 import { findRedis } from './redis-server.ts'
 
 if (!existsSync(new URL('node_modules/pg', import.meta.url))) skip('services: the clients are not installed')
@@ -14,22 +14,7 @@ const pool = openPool(postgres.url)
 let stores = 0
 
 sharedBudgetConformance('Redis', {
-  async create() {
-    const prefix = `limits ${process.pid} ${++stores}`
-    return {
-      place: `${redis.url}?prefix=${encodeURIComponent(prefix)}`,
-      async remove() {
-        const { command, end } = await openClient('ioredis', redis.url)
-        await command(
-          'EVAL',
-          "for _, name in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', name) end",
-          '0',
-          `*{${prefix}}:*`,
-        )
-        end()
-      },
-    }
-  },
+  create: async () => redisPlace(redis.url, `limits ${process.pid} ${++stores}`),
   end: () => redis.remove(),
 })
 sharedBudgetConformance('Postgres', {

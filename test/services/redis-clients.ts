@@ -84,3 +84,18 @@ async function openIoredis(
     end: () => client.disconnect(),
   }
 }
+
+/** A place for a store in Redis under a prefix that no other test has, and how it is removed. */
+export const redisPlace = (url: string, prefix: string) => ({
+  place: `${url}?prefix=${encodeURIComponent(prefix)}`,
+  async remove() {
+    const { command, end } = await openClient('ioredis', url)
+    await command(
+      'EVAL',
+      "for _, name in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', name) end",
+      '0',
+      `*{${prefix}}:*`,
+    )
+    end()
+  },
+})
