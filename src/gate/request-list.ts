@@ -43,7 +43,8 @@ export function ownTerms(source: OwnTermsSource): OwnTerms {
     })
   const listed = header === undefined ? undefined : parseRequestModels(header)
   refuseForOthers(kind, `${HEADER}: "`, { models: listed?.models })
-  const models = terms.models ?? listed?.models ?? [call.model]
+  const given = terms.models ?? listed?.models
+  const models = given ?? [call.model]
   const list = defined<RequestModels>({
     ...listed,
     ...terms,
@@ -51,7 +52,9 @@ export function ownTerms(source: OwnTermsSource): OwnTerms {
     maxAttempts: least(listed?.maxAttempts, terms.maxAttempts),
     timeouts: leastTimes(listed?.timeouts, terms.timeouts),
   })
-  return { ...own, list: groupOf(list, name, source) }
+  const ruled = given ? undefined : source.table.ruledCombo(call.model)
+  const { limits } = source.context.underRules(source.context, settings, ruled)
+  return { ...own, list: groupOf(list, { ...source, name, limits }) }
 }
 
 /** The options of a call for the gateway; none where its format has no place for them. */
@@ -92,14 +95,14 @@ function leastTimes(one: RequestModels['timeouts'], other: RequestModels['timeou
   })
 }
 
-/**
- * The list as a group of this name. It shares no state with a combo; a session that has moved stays so where the same list is sent again.
- */
-function groupOf(
-  list: RequestModels,
-  name: string,
-  { call, context, table, settings, log }: Omit<OwnTermsSource, 'exchange'>,
-): Group {
+interface GroupTerms extends Pick<OwnTermsSource, 'call' | 'table' | 'log'> {
+  name: string
+  /** The limits that would apply without the list. */
+  limits: PipelineContext['limits']
+}
+
+/** The list as a group of this name. It shares no state with a combo; a session that has moved stays so where the same list is sent again. */
+function groupOf(list: RequestModels, { name, limits, call, table, log }: GroupTerms): Group {
   const { kind } = call.endpoint.operation
   const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...given } = list
   const time = new Date(0).toISOString()
@@ -107,7 +110,7 @@ function groupOf(
     ...comboGroup({ ...given, id: '', name, kind, strategy, createdAt: time, updatedAt: time }),
     label: 'list',
     edition: JSON.stringify(list),
-    rules: rulesOf(list, context.underRules(context, settings, undefined).limits),
+    rules: rulesOf(list, limits),
   }
   const taken = { has: (model: string) => table.combos.has(model) || table.aliases.has(model) }
   const entries = group.entries.map((entry) => ({ ...entry, name: wholeName(entry.name, group, taken) }))

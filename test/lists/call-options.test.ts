@@ -23,11 +23,7 @@ const bodies: Readonly<Record<string, object>> = {
 const routes = Object.keys(bodies)
 
 const asking = (model: string, headers: Record<string, string> = {}) => ({
-  headers: {
-    'ai-language-model-id': model,
-    'ai-model-id': model,
-    ...headers,
-  },
+  headers: { 'ai-language-model-id': model, 'ai-model-id': model, ...headers },
 })
 
 async function open(answer: Answering = () => json(chatAnswer()), more: WorldOptions = {}) {
@@ -93,6 +89,23 @@ test('members of a list hold for the model of the call without a list', async ()
   const failing = await open(() => json({}, 500))
   await failing.ask({ maxAttempts: 1 })
   assert.equal(failing.up.providers, ['one'])
+})
+
+test('the limits of a combo hold for a call whose options name no models, and options can only lower them', async () => {
+  const models = ['one/m', 'two/m', 'three/m', 'claude/m']
+  const few = { models, strategy: 'fallback' as const, maxAttempts: 1 }
+  const combos = { few, many: { ...few, maxAttempts: 4 } }
+  const { ask, up } = await open(() => json({}, 500), { combos })
+  for (const [model, options, calls] of [
+    ['few', { params: { temperature: 0 } }, 1],
+    ['few', { maxAttempts: 3 }, 1],
+    ['many', { params: { temperature: 0 } }, 4],
+    ['many', { maxAttempts: 2 }, 2],
+    ['few', { models }, 3],
+  ] as const) {
+    await ask(options, { model })
+    assert.is(up.calls.splice(0).length, calls, `${model} ${JSON.stringify(options)}`)
+  }
 })
 
 test('with a list in the header, each member of the options wins, of limits the smaller, and the model of the call does not count', async () => {
