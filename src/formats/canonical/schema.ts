@@ -152,7 +152,7 @@ export function isEnforceable(schema: unknown): boolean {
   const { properties, required, items, anyOf, additionalProperties, format, pattern } = schema
   if (!KINDS.some((keyword) => schema[keyword] !== undefined)) return false // it would allow any value
   if (typeof pattern === 'string' && LOOKAROUND.test(pattern)) return false
-  const isOfObject = isObject(properties) || schema.type === 'object'
+  const isOfObject = isObject(properties) || [schema.type].flat().includes('object')
   const isClosed =
     additionalProperties === false &&
     isObject(properties) &&

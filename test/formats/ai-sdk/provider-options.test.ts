@@ -258,6 +258,7 @@ test('a schema that OpenAI’s strict mode would refuse is sent without it, and 
     closed,
     {},
     { type: 'object' },
+    { type: ['object', 'null'] },
     { type: 'string', pattern: '^(?!x)' },
     { type: 'string', minLength: 1 },
   ]
