@@ -25,10 +25,6 @@ export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value
 /** The list, or an empty one. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** The member of a table; none of those that every object inherits, such as `constructor`. */
-export const entryOf = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
-  Object.hasOwn(table, name) ? table[name] : undefined
-
 /** Says nothing: `null`, `false`, an empty text, list or object. */
 export const isNothing = (value: unknown): boolean =>
   value === undefined ||

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { entryOf } from '../../lib/maps.ts'
 import { address, hostName, providerAt } from './addresses.ts'
-import { entryOf, textOf, words } from './given.ts'
+import { textOf, words } from './given.ts'
 import { type ImportPlan, keyVariable, type PlannedAccount, type PlannedValue, Reference, slug } from './plan.ts'
 
 /* Which account at which provider a deployment of LiteLLM asks: the part of `litellm_params` that says where and by which key. */
@@ -174,7 +175,7 @@ export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPla
   if (known === 'bedrock') return bedrockAccount(params, named, plan)
   if (known === 'vertex') return vertexAccount(params, plan)
   const end = known === 'anthropic' || known === 'ollama' ? '/v1' : ''
-  return { provider: known, apiKey: apiKey, data: { baseUrl: base(given === undefined ? '' : end) } }
+  return { provider: known, apiKey, data: { baseUrl: base(given === undefined ? '' : end) } }
 }
 
 /** What clouds are told besides the key must look like; a connection is refused otherwise. */

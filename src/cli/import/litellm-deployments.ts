@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { entryOf } from '../../lib/maps.ts'
 import { defaultCatalog } from '../../providers/catalog.ts'
 import { entryParamsOf } from './entry-params.ts'
-import { entryOf, isNothing, listOf, numberOf, objectOf, textOf, words } from './given.ts'
+import { isNothing, listOf, numberOf, objectOf, textOf, words } from './given.ts'
 import { ACCOUNT_PARAMS, accountOf, namedModel, variablesOf } from './litellm-accounts.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
+import { entryOf } from '../../lib/maps.ts'
 import { ENTRY_PARAMS_WIN } from './entry-params.ts'
-import { attemptsOf, entryOf, isNothing, listOf, numberOf, objectOf, textOf } from './given.ts'
+import { attemptsOf, isNothing, listOf, numberOf, objectOf, textOf } from './given.ts'
 import { type Deployment, FALLBACKS } from './litellm-deployments.ts'
 import { STRATEGIES, timeoutsOf } from './litellm-settings.ts'
 import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { attemptsOf, entryOf, isNothing, listOf, milliseconds, numberOf, objectOf, textOf, words } from './given.ts'
+import { entryOf } from '../../lib/maps.ts'
+import { attemptsOf, isNothing, listOf, milliseconds, numberOf, objectOf, textOf, words } from './given.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 
 /** The strategies of LiteLLM's router. */

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../lib/json.ts'
+import { entryOf } from '../../lib/maps.ts'
 import { definitions } from '../../providers/definitions.ts'
 import { address } from './addresses.ts'
-import { entryOf, isNothing, numberOf, objectOf, textOf, words } from './given.ts'
+import { isNothing, numberOf, objectOf, textOf, words } from './given.ts'
 import { type ImportPlan, type PlannedAccount, type PlannedValue, slug, variableName } from './plan.ts'
 
 /* The connections of 9router: accounts with API keys, and servers of the user's own ("nodes"). */

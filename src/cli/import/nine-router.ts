@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { attemptsOf, entryOf, isNone, listOf, numberOf, objectOf, textOf } from './given.ts'
+import { entryOf } from '../../lib/maps.ts'
+import { attemptsOf, isNone, listOf, numberOf, objectOf, textOf } from './given.ts'
 import { type Prefixes, planConnection } from './nine-router-connections.ts'
 import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
 

@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { entryOf } from '../../lib/maps.ts'
 import { usage } from '../arguments.ts'
 import { address, hostName, providerAt } from './addresses.ts'
-import { entryOf, listOf, objectOf, textOf, words } from './given.ts'
+import { listOf, objectOf, textOf, words } from './given.ts'
 import {
   type ImportPlan,
   keyVariable,

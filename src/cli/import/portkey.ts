@@ -1,17 +1,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { entryOf } from '../../lib/maps.ts'
 import { ENTRY_PARAMS_WIN } from './entry-params.ts'
-import {
-  attemptsOf,
-  entryOf,
-  isNone,
-  isNothing,
-  listOf,
-  milliseconds,
-  numberOf,
-  objectOf,
-  textOf,
-  words,
-} from './given.ts'
+import { attemptsOf, isNone, isNothing, listOf, milliseconds, numberOf, objectOf, textOf, words } from './given.ts'
 import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
 import { accountOf, type KnownNames, knownNames, variablesOf } from './portkey-accounts.ts'
 import { conditionsOf, modelsAsked } from './portkey-conditions.ts'
