@@ -110,7 +110,12 @@ test('aliases of objects and of other names, names without a provider, and combo
         { name: 'constructor', models: ['openai/a'] },
         { name: 'vectors', kind: 'embedding', models: ['openai/v1', 'openai/v2', 'openai/v1'] },
       ],
-      modelAliases: { quick: { provider: 'openai', model: 'gpt-4o-mini' }, lost: 'gone/x', constructor: 'openai/b' },
+      modelAliases: {
+        quick: { provider: 'openai', model: 'gpt-4o-mini' },
+        lost: 'gone/x',
+        constructor: 'openai/b',
+        '': 'openai/b',
+      },
       pricing: { openai: { 'gpt-4o': { input: 1, output: -2 } } },
       settings: { rtkEnabled: true, tunnelUrl: '', providerStrategies: {}, oidcClientSecret: 'sk-canary' },
       apiKeys: [{ name: 'a', key: 'sk-canary' }],
@@ -127,12 +132,39 @@ test('aliases of objects and of other names, names without a provider, and combo
   for (const line of [
     'combo my-best: lost -> leads to no connection',
     'modelAliases.constructor -> A combo has the name',
+    'modelAliases. -> A name here has 1 to 200 characters',
     'settings.requireApiKey -> It is not set there',
     'settings.rtkEnabled -> ',
     'settings.oidcClientSecret -> ',
   ])
     assert.ok(said.includes(line), line)
   assert.not.match(said, /tunnelUrl|providerStrategies/)
+})
+
+test('what a connection, a price or a model of 9router lacks is said, and the file starts', async ({ folder }) => {
+  const { said, api } = await imported(
+    folder,
+    {
+      providerConnections: [
+        account('azure', { providerSpecificData: { apiVersion: 'none of that' } }),
+        account('azure', { providerSpecificData: { azureEndpoint: 'https://a.openai.azure.com', apiVersion: 'a/b' } }),
+        account('openai'),
+      ],
+      pricing: { openai: { 'gpt-4o': {}, 'gpt-5': { reasoning: 3, input: -1 } } },
+      customModels: [{ providerAlias: 'openai', id: '' }],
+    },
+    ['AZURE', 'OPENAI'],
+  )
+  assert.match(said, /azure \(azure\) -> has no azureEndpoint/)
+  assert.match(said, /customModels: openai\/ -> is of no connection/)
+  const { connections } = await api.connections.list()
+  assert.equal(
+    connections.map(({ id, prices }) => [id, prices]),
+    [
+      ['azure', undefined],
+      ['openai', undefined],
+    ],
+  )
 })
 
 test('a database whose rows are encrypted is not read in part: its export has them in clear', async ({ folder }) => {

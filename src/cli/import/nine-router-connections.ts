@@ -109,7 +109,9 @@ export function planConnection(
           ? 'has no address'
           : elsewhere?.baseUrl.includes('{accountId}') && account === undefined
             ? 'has no accountId, which is in its address'
-            : undefined
+            : builtIn === 'azure' && textOf(specific.azureEndpoint) === undefined && baseGiven === undefined
+              ? 'has no azureEndpoint: which resource of Azure it is, is not known'
+              : undefined
   if (why !== undefined) {
     plan.leaves(place, why)
     return
@@ -178,12 +180,22 @@ function cloudData(
     const resource = /^https:\/\/([A-Za-z0-9][\w-]*)\.openai\.azure\.com\/?$/.exec(endpoint ?? '')?.[1]
     return {
       ...(resource ? { resource } : endpoint !== undefined && { baseUrl: addressOf(endpoint) }),
-      apiVersion: textOf(specific.apiVersion),
-      deployment: textOf(specific.deployment),
+      apiVersion: shaped(specific.apiVersion, /^[\w.-]{1,40}$/),
+      deployment: shaped(specific.deployment, /^[\w.-]{1,64}$/),
     }
   }
-  if (provider === 'vertex') return { region: textOf(specific.region), project: textOf(specific.projectId) }
+  if (provider === 'vertex')
+    return {
+      region: shaped(specific.region, /^[a-z0-9-]{2,40}$/),
+      project: shaped(specific.projectId, /^[a-z0-9][a-z0-9.:-]{0,62}$/),
+    }
   return {}
+}
+
+/** The text, where it is such as a connection may have. */
+function shaped(given: unknown, shape: RegExp): string | undefined {
+  const found = textOf(given)
+  return found !== undefined && shape.test(found) ? found : undefined
 }
 
 const LEFT: Readonly<Record<string, string>> = {

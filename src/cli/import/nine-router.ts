@@ -191,7 +191,7 @@ const modelIn = (target: string) => target.slice(target.indexOf('/') + 1)
 function planModels(data: JsonObject, names: RouterNames, plan: ImportPlan): void {
   for (const one of listOf(data.customModels).map(objectOf)) {
     const name = `${textOf(one.providerAlias) ?? ''}/${textOf(one.id) ?? ''}`
-    const target = translated(name, names)
+    const target = textOf(one.id) === undefined ? undefined : translated(name, names)
     if (target === undefined) plan.leaves(`customModels: ${name}`, 'is of no connection that could be made')
     else {
       const type = textOf(one.type)
@@ -217,7 +217,8 @@ function planModels(data: JsonObject, names: RouterNames, plan: ImportPlan): voi
         cacheRead: perMillion('cached'),
         cacheWrite: perMillion('cache_creation'),
       }
-      for (const connection of connections) plan.price(connection, model, read)
+      if (Object.values(read).some((one) => one !== undefined))
+        for (const connection of connections) plan.price(connection, model, read)
     }
     plan.maps(`pricing.${name}`, `prices of ${connections.map((one) => `connection ${one}`).join(', ')}`)
   }

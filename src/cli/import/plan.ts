@@ -237,8 +237,8 @@ export class ImportPlan {
 
   /** An alias, unless the name cannot be one, which is said. */
   alias(place: string, name: string, model: string): void {
-    if (name.length > MAX_NAME || /^\.{1,2}$/.test(name))
-      this.leaves(place, `A name here has at most ${MAX_NAME} characters, and is not "." or "..": ask for ${model}.`)
+    if (name.trim() === '' || name.length > MAX_NAME || /^\.{1,2}$/.test(name))
+      this.leaves(place, `A name here has 1 to ${MAX_NAME} characters, and is not "." or "..": ask for ${model}.`)
     else this.aliases.set(name, model)
   }
 
