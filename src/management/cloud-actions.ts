@@ -49,7 +49,7 @@ export function createCloudOperations(
     catalog: Catalog
   },
 ): CloudOperations<unknown> {
-  const { store, clock, fetch, options, mirror, pushes, keys, catalog } = deps
+  const { store, clock, fetch, options, mirror, pushes, keys } = deps
 
   /** The address of the proxy and whether cloud mode is on, as they are stored now. Throws `INVALID_REQUEST` without an address. */
   async function cloudSettings() {
@@ -103,51 +103,10 @@ export function createCloudOperations(
     return { createdKey, conflicts: [...conflicts, ...more] }
   }
 
-  /**
-   * Asks the cloud for its model listing with one of the active keys. Resolves to the reason why the response does not prove that the mirror works;
-   * `undefined` when it does.
-   */
-  async function problemOfMirror({ cloudUrl, signal }: ProxyContext, leftMs: number): Promise<string | undefined> {
-    const found = await activeKey(store)
-    if (!found) return 'There is no active key that this gateway can open.'
-    const models = `GET ${cloudUrl}/v1/models`
-    try {
-      const { status, isList } = await workWithin(
-        (inTime) => answerOfModels(found.key, { cloudUrl, fetch, signal: inTime }),
-        {
-          clock,
-          ms: leftMs,
-          late: () => gatewayError('CLOUD_TIMEOUT', { message: `${models} was not answered in time.` }),
-          signal,
-        },
-      )
-      if (status !== 200) return `${models} answered ${status} to the key "${found.name}".`
-      return isList ? undefined : `${models} answered without a list of models. Is another server at that address?`
-    } catch (error) {
-      if (signal.aborted || !isCloudError(error)) throw error
-      return error.message
-    }
-  }
-
   /** May the proxy at this address still have the data that a failed `enable` sent? */
   async function hasLeftovers(address: string): Promise<boolean> {
     const { cloudUrl, mirror: left } = await mirror.memory.read()
     return left !== null && cloudUrl === address
-  }
-
-  /** A warning that names the connections whose private addresses the proxy may be unable to reach, if there are any. */
-  async function warnings({ cloudUrl }: ProxyContext): Promise<string[]> {
-    const isHere = isLoopbackHost(new URL(cloudUrl).hostname)
-    const isNear = (connection: ConnectionRecord) => {
-      const address = connection.providerSpecificData?.baseUrl ?? definitionOf(catalog, connection.provider)?.baseUrl
-      if (address === undefined || !URL.canParse(address)) return false
-      const { hostname } = new URL(address)
-      return isPrivateHost(hostname) && !(isHere && isLoopbackHost(hostname))
-    }
-    const near = activeInOrder((await store.connections.all()).filter(isNear)).map(({ name }) => `"${name}"`)
-    if (near.length === 0) return []
-    const named = near.length > MOST_NAMED ? [...near.slice(0, MOST_NAMED), `${near.length - MOST_NAMED} more`] : near
-    return [`The cloud proxy may not reach the private addresses of these connections: ${named.join(', ')}.`]
   }
 
   /** Removes the data that a failed `enable` sent. Otherwise the proxy would go on serving those keys, even after they are paused or deleted here. */
@@ -220,8 +179,12 @@ export function createCloudOperations(
             )
             await setEnabled(true, context)
             pushes.begin()
-            const verifyError = await problemOfMirror(context, Math.max(0, VERIFIED_MS - (clock.now() - startedAt)))
-            const near = await warnings(context)
+            const verifyError = await problemOfMirror(
+              deps,
+              context,
+              Math.max(0, VERIFIED_MS - (clock.now() - startedAt)),
+            )
+            const near = await warningsOfPrivate(deps, context)
             return {
               success: true,
               verified: verifyError === undefined,
@@ -329,6 +292,54 @@ export function createCloudOperations(
         ),
     },
   }
+}
+
+/**
+ * Asks the cloud for its model listing with one of the active keys. Resolves to the reason why the response does not prove that the mirror works;
+ * `undefined` when it does.
+ */
+async function problemOfMirror(
+  { store, clock, fetch }: Pick<MirrorDependencies, 'store' | 'clock' | 'fetch'>,
+  { cloudUrl, signal }: ProxyContext,
+  leftMs: number,
+): Promise<string | undefined> {
+  const found = await activeKey(store)
+  if (!found) return 'There is no active key that this gateway can open.'
+  const models = `GET ${cloudUrl}/v1/models`
+  try {
+    const { status, isList } = await workWithin(
+      (inTime) => answerOfModels(found.key, { cloudUrl, fetch, signal: inTime }),
+      {
+        clock,
+        ms: leftMs,
+        late: () => gatewayError('CLOUD_TIMEOUT', { message: `${models} was not answered in time.` }),
+        signal,
+      },
+    )
+    if (status !== 200) return `${models} answered ${status} to the key "${found.name}".`
+    return isList ? undefined : `${models} answered without a list of models. Is another server at that address?`
+  } catch (error) {
+    if (signal.aborted || !isCloudError(error)) throw error
+    return error.message
+  }
+}
+
+/** A warning that names the connections whose private addresses the proxy may be unable to reach, if there are any. */
+async function warningsOfPrivate(
+  { store, catalog }: { store: WritableStore; catalog: Catalog },
+  { cloudUrl }: ProxyContext,
+): Promise<string[]> {
+  const isHere = isLoopbackHost(new URL(cloudUrl).hostname)
+  const isNear = (connection: ConnectionRecord) => {
+    const address = connection.providerSpecificData?.baseUrl ?? definitionOf(catalog, connection.provider)?.baseUrl
+    if (address === undefined || !URL.canParse(address)) return false
+    const { hostname } = new URL(address)
+    return isPrivateHost(hostname) && !(isHere && isLoopbackHost(hostname))
+  }
+  const near = activeInOrder((await store.connections.all()).filter(isNear)).map(({ name }) => `"${name}"`)
+  if (near.length === 0) return []
+  const named = near.length > MOST_NAMED ? [...near.slice(0, MOST_NAMED), `${near.length - MOST_NAMED} more`] : near
+  return [`The cloud proxy may not reach the private addresses of these connections: ${named.join(', ')}.`]
 }
 
 /**
