@@ -43,7 +43,7 @@ function messagesOf(body: JsonObject): readonly unknown[] {
 /** Deep enough for a part of a tool result in a message. */
 const MAX_DEPTH = 8
 
-const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image'])
+const IMAGE_TYPES = new Set<unknown>(['image_url', 'input_image', 'image', 'image-url']) // the last is AI SDK 6's
 
 function holdsImage(value: unknown, depth: number): boolean {
   if (depth === 0) return false
@@ -54,7 +54,7 @@ function holdsImage(value: unknown, depth: number): boolean {
   return Object.values(value).some((one) => typeof one === 'object' && holdsImage(one, depth - 1))
 }
 
-const isImageType = (value: unknown) => typeof value === 'string' && value.startsWith('image/')
+const isImageType = (value: unknown) => typeof value === 'string' && /^image(?:\/|$)/.test(value)
 
 /**
  * The session or user id that the client sends, otherwise the beginning of the conversation: providers cache the beginnings of prompts, so

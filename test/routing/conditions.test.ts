@@ -102,12 +102,25 @@ test('images and tools of calls of the AI SDK are recognized', async () => {
   })
   const tools = [{ type: 'function', name: 'f', inputSchema: { type: 'object' } }]
   const text = { type: 'text', text: 'Hi' }
-  for (const data of ['AA==', { type: 'data', data: 'AA==' }, undefined]) {
-    const content = data === undefined ? [text] : [text, { type: 'file', mediaType: 'image/png', data }]
-    const headers = { 'ai-language-model-id': 'talk' }
-    await world.post('/v4/ai/language-model', { prompt: [{ role: 'user', content }], tools }, { headers })
-  }
-  assert.equal(up.providers, ['one', 'one', 'two'])
+  const file = { type: 'file', mediaType: 'image/png' }
+  const call = { type: 'tool-call', toolCallId: 'c', toolName: 'f', input: {} }
+  const withResult = (value: object) => [
+    { role: 'user', content: [text] },
+    { role: 'assistant', content: [call] },
+    { role: 'tool', content: [{ ...call, type: 'tool-result', output: { type: 'content', value: [value] } }] },
+  ]
+  const withImage = [
+    ...[
+      { ...file, data: 'AA==' },
+      { ...file, data: { type: 'data', data: 'AA==' } },
+      { ...file, mediaType: 'image', data: 'AA==' },
+    ].map((part) => [{ role: 'user', content: [text, part] }]),
+    withResult({ type: 'image-url', url: 'https://example.com/a' }),
+    withResult({ type: 'image-data', data: 'AA==', mediaType: 'image/png' }),
+  ]
+  for (const prompt of [...withImage, withResult(text)])
+    await world.post('/v4/ai/language-model', { prompt, tools }, { headers: { 'ai-language-model-id': 'talk' } })
+  assert.equal(up.providers, [...withImage.map(() => 'one'), 'two'])
 })
 
 test('images and tools of requests in the format of Anthropic are recognized', async () => {
