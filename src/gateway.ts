@@ -15,7 +15,7 @@ import { createBackground, once } from './lib/promises.ts'
 import type { Ledger } from './limits/ledger.ts'
 import type { ListReader } from './listing/listing.ts'
 import type { LookUpCache } from './listing/look-up.ts'
-import type { Pushes } from './management/cloud-pushes.ts'
+import { createCloudStart } from './management/cloud-start.ts'
 import { deferredManagement } from './management/deferred.ts'
 import type { Management } from './management/operations.ts'
 import { checkOptions, defaultLimits, type GatewayOptions } from './options.ts'
@@ -23,7 +23,7 @@ import { createFollow } from './pipeline/following.ts'
 import { createObserver } from './pipeline/hooks.ts'
 import type { Live } from './pipeline/live.ts'
 import type { GatewayFacts } from './pipeline/observing.ts'
-import { createPipeline } from './pipeline/pipeline.ts'
+import { createPipeline, type Pipeline } from './pipeline/pipeline.ts'
 import type { AttemptStep, RequestStep } from './pipeline/steps.ts'
 import {
   createWaitingWarning,
@@ -44,7 +44,7 @@ import {
 import { defaultCatalog } from './providers/catalog.ts'
 import { createKeyWatch, type KeyWatch, type PresentedKey } from './store/keyring.ts'
 import { createStore, type Store, type StoreOptions } from './store/store.ts'
-import type { Kind } from './types.ts'
+import type { Catalog, Kind } from './types.ts'
 import { keepUsage } from './usage/kept/usage.ts'
 
 /**
@@ -147,17 +147,6 @@ export function createGatewayWith(
       lookupTimeoutMs: limits.lookupTimeoutMs,
     })
   })
-  /** What a key may read of the listing; `undefined`: everything. */
-  async function readerOf(key: PresentedKey | undefined): Promise<ListReader | undefined> {
-    const { accessOf } = await import('./routing/allowed-models.ts')
-    const access = accessOf(key, catalog)
-    if (!access) return undefined
-    const table = await pipeline.routes()
-    return {
-      allowsKind: (kind) => access.allowsKind(kind),
-      allowsModel: (model) => access.allowsModel(model, table),
-    }
-  }
   const keyWatch =
     (options.endRequestsOfPausedKeys ?? true)
       ? createKeyWatch({ ...store, inFlight, clock, maxAgeMs: limits.storeMaxAgeMs })
@@ -242,7 +231,7 @@ export function createGatewayWith(
           hasDashboard: options.dashboard !== undefined,
           observers: observers.length,
           pages: observers.flatMap(({ page }) => page?.path ?? []),
-          startedAt: () => startedAt ?? clock.now(),
+          startedAt: () => cloudStart.startedAt ?? clock.now(),
           inFlight: () => inFlight.size,
         },
       },
@@ -256,35 +245,16 @@ export function createGatewayWith(
         onError,
       },
     )
-    pushes = made.pushes
+    cloudStart.pushes = made.pushes
     return made
   })
+  const cloudStart = createCloudStart({ settings: store.settings, clock, load: management })
+  const { resume } = cloudStart
   const api = deferredManagement(async () => {
     const loaded = await management()
     await resume()
     return loaded.api
   })
-
-  let pushes: Pushes | undefined // once management is loaded
-  let isResumed = false
-  let startedAt: number | undefined
-  /** With the first request or call: goes on with the mirror, of which nothing is loaded while cloud mode is off. Waits for no cloud. */
-  async function resume(exchange?: Exchange): Promise<void> {
-    if (isResumed) {
-      if (pushes?.wake()) exchange?.waitUntil?.(pushes.settled())
-      return
-    }
-    isResumed = true
-    startedAt ??= clock.now()
-    try {
-      if (!(await store.settings.mayMirror()) || !(await store.settings.read()).cloudEnabled) return
-      const loaded = await management()
-      loaded.pushes.begin()
-      exchange?.waitUntil?.(loaded.pushes.settled())
-    } catch {
-      isResumed = false // the storage is away: another request may be luckier
-    }
-  }
 
   const facts: GatewayFacts = {
     isOneOfMany: isShortLived(),
@@ -302,7 +272,10 @@ export function createGatewayWith(
     basePath,
     store: { ...store, clock },
     allowedOrigins: options.allowedOrigins ?? [],
-    modelRoutes: [...modelsRoutes({ listing, readerOf, upstream }), ...modelRoutes(pipeline.serve)],
+    modelRoutes: [
+      ...modelsRoutes({ listing, readerOf: readersOf(catalog, () => pipeline.routes()), upstream }),
+      ...modelRoutes(pipeline.serve),
+    ],
     openLog: pipeline.openLog,
     afterKey: steps.afterKey,
     manage: async (path, exchange) => (await management()).serve(path, exchange),
@@ -334,7 +307,7 @@ export function createGatewayWith(
       isClosed = true
       await inFlight.drain(clock, graceMs, gatewayError('CLOSED'))
       live.end?.()
-      const mirroring = pushes?.close()
+      const mirroring = cloudStart.pushes?.close()
       const lastWork = [background.settled(), pipeline.close(), mirroring, openLedger?.close(), keptUsage?.close()]
       await settlesWithin(Promise.all(lastWork), LAST_WORK_MS, clock)
       keyWatch?.close()
@@ -344,6 +317,20 @@ export function createGatewayWith(
   const callable = Object.assign(gateway, members) as Gateway // `fetch` is the gateway itself, which only now has its members
   return { gateway: isWorkers() ? ({ ...members, fetch: callable } as Gateway) : callable, store, ledger } // see `Gateway`
 }
+
+/** Says which models a key may read of the listing; `undefined`: all of them. */
+const readersOf =
+  (catalog: Catalog, routes: Pipeline['routes']) =>
+  async (key: PresentedKey | undefined): Promise<ListReader | undefined> => {
+    const { accessOf } = await import('./routing/allowed-models.ts')
+    const access = accessOf(key, catalog)
+    if (!access) return undefined
+    const table = await routes()
+    return {
+      allowsKind: (kind) => access.allowsKind(kind),
+      allowsModel: (model) => access.allowsModel(model, table),
+    }
+  }
 
 /** The guards of pages, loaded with the first request for one. */
 function guardsOfPages(management: GatewayOptions['management'], onError: (error: unknown) => void): PageGuards {
