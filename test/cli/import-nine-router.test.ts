@@ -156,6 +156,7 @@ test('what a connection, a price or a model of 9router lacks is said, and the fi
     ['AZURE', 'OPENAI'],
   )
   assert.match(said, /azure \(azure\) -> has no azureEndpoint/)
+  assert.match(said, /azure \(azure\): apiVersion -> is none/)
   assert.match(said, /customModels: openai\/ -> is of no connection/)
   const { connections } = await api.connections.list()
   assert.equal(

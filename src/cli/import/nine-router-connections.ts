@@ -126,7 +126,7 @@ export function planConnection(
     ...(baseGiven !== undefined && { baseUrl: address(plan, baseGiven, { wish, end: isLocal ? '/v1' : '' }) }),
     ...(elsewhere?.format !== undefined && { format: elsewhere.format }),
     ...(specific.apiType === 'responses' && { format: 'openai-responses' }),
-    ...cloudData(builtIn, specific, (endpoint) => address(plan, endpoint, { wish })),
+    ...cloudData(builtIn, specific, { place, wish, plan }),
   }
   const own = speaks ?? 'openai-compatible'
   const isOwnServer = builtIn === undefined
@@ -169,33 +169,33 @@ const namesOf = (provider: string): readonly string[] => {
   return [provider, alias, catalogAlias]
 }
 
-/** What clouds need to know besides the key. */
+/** What clouds need to know besides the key. A text that a connection would be refused for is left out, which is said. */
 function cloudData(
   provider: string | undefined,
   specific: JsonObject,
-  addressOf: (endpoint: string) => PlannedValue,
+  { place, wish, plan }: { place: string; wish: string; plan: ImportPlan },
 ): Readonly<Record<string, PlannedValue | undefined>> {
+  const shaped = (name: string, shape: RegExp): string | undefined => {
+    const found = textOf(specific[name])
+    if (found === undefined || shape.test(found)) return found
+    plan.leaves(`${place}: ${name}`, 'is none: give it to the connection by hand.')
+    return undefined
+  }
   if (provider === 'azure') {
     const endpoint = textOf(specific.azureEndpoint)
     const resource = /^https:\/\/([A-Za-z0-9][\w-]*)\.openai\.azure\.com\/?$/.exec(endpoint ?? '')?.[1]
     return {
-      ...(resource ? { resource } : endpoint !== undefined && { baseUrl: addressOf(endpoint) }),
-      apiVersion: shaped(specific.apiVersion, /^[\w.-]{1,40}$/),
-      deployment: shaped(specific.deployment, /^[\w.-]{1,64}$/),
+      ...(resource ? { resource } : endpoint !== undefined && { baseUrl: address(plan, endpoint, { wish }) }),
+      apiVersion: shaped('apiVersion', /^[\w.-]{1,40}$/),
+      deployment: shaped('deployment', /^[\w.-]{1,64}$/),
     }
   }
   if (provider === 'vertex')
     return {
-      region: shaped(specific.region, /^[a-z0-9-]{2,40}$/),
-      project: shaped(specific.projectId, /^[a-z0-9][a-z0-9.:-]{0,62}$/),
+      region: shaped('region', /^[a-z0-9-]{2,40}$/),
+      project: shaped('projectId', /^[a-z0-9][a-z0-9.:-]{0,62}$/),
     }
   return {}
-}
-
-/** The text, where it is such as a connection may have. */
-function shaped(given: unknown, shape: RegExp): string | undefined {
-  const found = textOf(given)
-  return found !== undefined && shape.test(found) ? found : undefined
 }
 
 const LEFT: Readonly<Record<string, string>> = {
