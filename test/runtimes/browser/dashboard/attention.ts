@@ -25,18 +25,18 @@ export function attentionIsDrawn(test: Suite<{ browser?: Browser }>): void {
     assert.is(usage?.totals.unpriced, 4)
     assert.is(nearLimits?.length, 2)
 
-    const { page, faults, close } = await visit(browser as Browser, served.url, { path: '/nowhere' }) // launched before
     const calls: string[] = []
-    await page.route('**/api/**', async (route) => {
-      const { pathname } = new URL(route.request().url())
-      if (pathname !== '/api/live') calls.push(pathname)
-      if (pathname !== '/api/overview') return route.continue()
-      const response = await route.fetch()
-      const whole: object = await response.json()
-      return route.fulfill({ response, json: { ...whole, mirrorError: 'it <b>cannot</b> be reached' } })
-    })
-    faults.length = 0
-    await page.goto(`${served.url}/admin/#token=a-token-of-the-operator-0123456789`)
+    const { page, faults, close } = await visit(browser as Browser, served.url, {
+      before: (opened) =>
+        opened.route('**/api/**', async (route) => {
+          const { pathname } = new URL(route.request().url())
+          if (pathname !== '/api/live') calls.push(pathname)
+          if (pathname !== '/api/overview') return route.continue()
+          const response = await route.fetch()
+          const whole: object = await response.json()
+          return route.fulfill({ response, json: { ...whole, mirrorError: 'it <b>cannot</b> be reached' } })
+        }),
+    }) // launched before
     await settled(page)
     const items = page.getByRole('region', { name: 'What needs attention' }).getByRole('link')
     await items.first().waitFor()

@@ -92,6 +92,7 @@ async function makeKey(page: Page): Promise<string> {
   await value.waitFor()
   const key = (await value.textContent()) ?? ''
   await dialog.getByRole('button', { name: 'Close' }).click()
+  await page.locator('dialog').waitFor({ state: 'detached' }) // it closes first
   await page.getByRole('row', { name: /^ci .*\$0\.01 a month/ }).waitFor()
   assert.not.match(await page.content(), key)
   return key

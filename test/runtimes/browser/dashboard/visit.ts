@@ -11,6 +11,8 @@ export interface VisitOptions {
   now?: number
   /** May the test move the time of the page's timers (`page.clock.runFor`)? */
   movesTime?: true
+  /** What is done with the page before it opens. */
+  before?: (page: Page) => Promise<unknown>
 }
 
 /** A page of a browser on a dashboard, and what went wrong in it: errors, violations of its policy, requests to other origins, dialogs. */
@@ -22,7 +24,7 @@ export interface Visit {
 
 /** Opens the dashboard of a gateway by the address that the command prints. */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
-  const { width = 1280, scheme = 'light', path = '/admin/', token = TOKEN, now, movesTime } = options
+  const { width = 1280, scheme = 'light', path = '/admin/', token = TOKEN, now, movesTime, before } = options
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, locale: 'en-GB' })
   const page = await context.newPage()
   if (now !== undefined) await page.clock.setFixedTime(now)
@@ -45,6 +47,7 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
   await page.addInitScript(
     "addEventListener('securitypolicyviolation', (event) => console.error('violation', event.violatedDirective, event.blockedURI))",
   )
+  await before?.(page)
   await page.goto(`${url}${path}#token=${token}`)
   return { page, faults, close: () => context.close() }
 }
