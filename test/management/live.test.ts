@@ -280,7 +280,7 @@ test('the stream is for those who may manage or look, and at most 100 at once', 
   const headers = { authorization: `Bearer ${token}` }
   const answer = await gateway.fetch('http://gateway/api/live', { headers })
   assert.is(answer.status, 503)
-  assert.match((await answer.json()).error, /100 others follow/)
+  assert.match((await answer.json()).error, /100 readers already follow/)
   await Promise.all(readers.map((reader) => reader.cancel()))
   const again = await follow()
   await again.cancel()
