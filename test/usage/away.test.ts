@@ -64,6 +64,28 @@ test('the longer the storage is away, the less often it is asked', async () => {
   assert.ok(state.writes >= 5 && state.writes < 20, `${state.writes}`)
 })
 
+test('requests that end faster than the storage writes are all kept, in larger batches', async () => {
+  const { clock, storage: inner } = flaky()
+  let writes = 0
+  const storage: Storage = {
+    ...inner,
+    async set(key, ...rest) {
+      if (key.startsWith('usage/journal/') && writes++ < 1_000) await new Promise((resolve) => setTimeout(resolve, 20))
+      return inner.set(key, ...rest)
+    },
+  }
+  const { lines, logger } = told()
+  const world = await openWorld({ usage: true, clock, storage, logger })
+  for (let times = 0; times < 120; times++) {
+    await Promise.all(Array.from({ length: 100 }, () => world.chat({ model: 'nobody/x' })))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await world.gateway.close()
+  assert.equal(lines, [])
+  assert.is((await world.api.usage.summary()).totals.requests, 12_000)
+  assert.ok(writes < 100, `${writes} writes`)
+})
+
 test('no more than 10,000 requests wait, and the logger says how many were not kept', async () => {
   const { clock, storage, state } = flaky()
   const { lines, logger } = told()

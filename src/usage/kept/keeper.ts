@@ -37,8 +37,9 @@ export interface KeeperOptions {
   onError(error: unknown): void
 }
 
-/** Batches are folded when there are so many, or the first is so old, in ms. */
+/** Batches are folded when there are so many, or so many requests in them, or the first is so old, in ms. */
 const FOLD_BATCHES = 100
+const FOLD_REQUESTS = 10_000
 const FOLD_MS = 2 * 60 * 1_000
 /** The batches of an instance that has not folded them for so long are folded by others, in ms: it was killed. */
 const LOST_MS = 10 * 60 * 1_000
@@ -72,6 +73,7 @@ export class Keeper implements BatchWriter {
   #unread: ReadBatch[] | undefined = []
   #names = 0
   #unfolded = 0
+  #unfoldedRequests = 0
   #firstAt = 0
   #lookedAt = Number.NEGATIVE_INFINITY
   #folding: Promise<void> | undefined = undefined
@@ -86,6 +88,7 @@ export class Keeper implements BatchWriter {
     const ttlMs = (await days()).totals * DAY_MS
     await storage.set(journalKey(instance, number), encodeRequests(requests, now), { ttlMs })
     if (this.#unfolded++ === 0) this.#firstAt = now
+    this.#unfoldedRequests += requests.length
     this.#unread?.push({ number, requests })
     if (this.#unfolded > MOST_UNREAD) this.#unread = undefined // the storage does not take them
   }
@@ -102,8 +105,8 @@ export class Keeper implements BatchWriter {
 
   async #tidy(): Promise<void> {
     const now = this.#options.clock.now()
-    if (this.#unfolded >= FOLD_BATCHES || (this.#unfolded > 0 && Math.abs(now - this.#firstAt) >= FOLD_MS))
-      await this.#foldOwn()
+    const areMany = this.#unfolded >= FOLD_BATCHES || this.#unfoldedRequests >= FOLD_REQUESTS
+    if (areMany || (this.#unfolded > 0 && Math.abs(now - this.#firstAt) >= FOLD_MS)) await this.#foldOwn()
     if (Math.abs(now - this.#lookedAt) >= LOOK_MS) {
       this.#lookedAt = now
       await this.#foldLost(now)
@@ -125,9 +128,11 @@ export class Keeper implements BatchWriter {
   async #foldOwn(): Promise<void> {
     const { instance, clock } = this.#options
     const before = this.#unfolded // others may be written meanwhile
+    const requests = this.#unfoldedRequests
     if (this.#unread) await this.#foldAll(instance, this.#unread.slice(0, before))
     else await this.#fold(instance)
     this.#unfolded -= before
+    this.#unfoldedRequests -= requests
     this.#unread = this.#unread?.slice(before) ?? (this.#unfolded === 0 ? [] : undefined)
     this.#firstAt = clock.now()
   }

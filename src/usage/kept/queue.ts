@@ -33,6 +33,7 @@ interface QueueOptions {
 
 /** A batch is written after this time at the latest, in ms. */
 const BATCH_MS = 1_000
+/** A batch of so many requests is written at once; while another one is being written it grows on, so that a slow storage keeps up. */
 const BATCH_REQUESTS = 100
 /** Requests that wait for a storage that is away; more are not kept. */
 const MOST_WAITING = 10_000
@@ -42,8 +43,8 @@ const LONGEST_PAUSE_MS = 30_000
 const CLOSE_MS = 5_000
 
 /**
- * The requests that are over and not yet written. They are written after the answer, in batches of a second or a hundred, in their order. While
- * the storage is away they wait, up to 10,000 of them, until the gateway closes.
+ * The requests that are over and not yet written. They are written after the answer, in batches of a second or a hundred, in their order; of more
+ * where the batch before is still being written. While the storage is away they wait, up to 10,000 of them, until the gateway closes.
  */
 export class RequestQueue {
   readonly #options: QueueOptions
@@ -88,7 +89,8 @@ export class RequestQueue {
     batch.size += sizeOf(request)
     this.#waiting++
     waitUntil?.(batch.settled)
-    if (batch.requests.length >= BATCH_REQUESTS || batch.size >= this.#options.mostCharacters) this.#close()
+    const isDue = batch.requests.length >= BATCH_REQUESTS && !this.#writing
+    if (isDue || batch.size >= this.#options.mostCharacters) this.#close()
   }
 
   /** Calls back with each request that is over. */
@@ -171,8 +173,8 @@ export class RequestQueue {
       this.#writing = undefined
       if (!isDone && this.#isClosing) this.#giveUp()
       else if (!isDone) this.#startTimer(Math.min(LONGEST_PAUSE_MS, BATCH_MS * 2 ** this.#failures))
-      else if (!this.#isLastOpen)
-        this.#close() // another one was closed meanwhile
+      else if (!this.#isLastOpen || (this.#batches.at(-1)?.requests.length ?? 0) >= BATCH_REQUESTS)
+        this.#close() // another one was closed meanwhile, or has grown
       else if (!this.#cancelTimer) this.#startTimer(BATCH_MS)
     })
   }
