@@ -70,7 +70,7 @@ async function lookAround(
     }
     await place.locator('.loading').first().waitFor({ state: 'detached' })
     await look(`${link} ${buttons[0]}`)
-    await page.keyboard.press('Escape')
+    await place.press('Escape')
     await place.waitFor({ state: 'detached' })
   }
   await page.getByRole('button', { name: 'Sign out' }).click()
