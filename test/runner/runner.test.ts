@@ -148,6 +148,17 @@ test('the test runner lists a file all of whose tests were skipped with the reas
   assert.match(output, /^– \S+it\.test\.ts \(recordings: none on this machine, [\d.]+ m?s\)$/m)
 })
 
+test('the summary says again why each test failed, of long texts the beginning', () => {
+  const lines: string[] = []
+  const { fail, close } = createTally({ isCi: false, write: (line) => void lines.push(line) })
+  fail('short', 'Expected: 1')
+  fail('long', Array.from({ length: 100 }, (_, at) => `line ${at}`).join('\n'))
+  assert.is(close(), false)
+  const summary = lines.find((line) => line.startsWith('\nFailed:')) ?? ''
+  assert.match(summary, /✘ short\n {4}Expected: 1\n✘ long\n {4}line 0\n/)
+  assert.match(summary, /line 18\n {4}…$/)
+})
+
 test('the test runner fails on a filter that matches nothing, whatever the others match', async () => {
   const outcome = await runFixture('passing', { filters: ['good', 'no-such-file'] })
   assert.match(outcome.output, /no-such-file\n +this filter matches no test file/)

@@ -5,6 +5,9 @@ const ALLOWED_SKIP_TAGS = ['recordings:', 'tools:']
 
 const SLOWEST_COUNT = 5
 
+/** Of each failure, in the summary. It repeats why a test failed, as only the end of a long output may be kept. */
+const SUMMARY_LINES = 20
+
 export interface TallyOptions {
   /** A skip without an allowed tag is then a failure. */
   isCi: boolean
@@ -48,7 +51,7 @@ export function createTally({ isCi, write }: TallyOptions) {
     const slowest = files.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_COUNT)
     if (slowest.length > 1) write(`\nSlowest: ${slowest.map(({ path, ms }) => `${path} ${seconds(ms)}`).join(', ')}`)
     if (skips.size > 0) write(`\nSkipped:\n${[...skips].map(skipLine).join('\n')}`)
-    if (failures.length > 0) write(`\nFailed:\n${failures.map((text) => text.split('\n')[0]).join('\n')}`)
+    if (failures.length > 0) write(`\nFailed:\n${failures.map(shortened).join('\n')}`)
     if (leftOut > 0)
       write(
         `\nLeft out: ${leftOut} test ${leftOut === 1 ? 'file' : 'files'} with heavy packages; \`npm test -- --all\` runs every test.`,
@@ -58,6 +61,11 @@ export function createTally({ isCi, write }: TallyOptions) {
   }
 
   return { add, fail, close }
+}
+
+function shortened(text: string): string {
+  const lines = text.trimEnd().split('\n')
+  return lines.length > SUMMARY_LINES ? [...lines.slice(0, SUMMARY_LINES), '    …'].join('\n') : lines.join('\n')
 }
 
 /** Many tests with one reason, such as files that a clone does not have, are one line. */
