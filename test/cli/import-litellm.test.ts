@@ -265,3 +265,82 @@ for (const content of [
     assert.match(said, /"npx signalbox keys list --json" shows them/)
     assert.not.match(said, /canary/)
   })
+
+test('a name with a star stands for the models of the catalog by their own names, where these mean nothing else', async ({
+  folder,
+}) => {
+  const { aliases, chat, said, warnings } = await imported(
+    folder,
+    config(
+      [
+        ['*', { model: 'openai/*' }],
+        ['claude-*', { model: 'anthropic/claude-*' }],
+        ['gpt-4o', lab('own')],
+        ['mine-*', lab('*')],
+      ],
+      { router_settings: { model_group_alias: { 'gpt-5': 'gpt-4o' } } },
+    ),
+  )
+  assert.equal(warnings, [])
+  const { 'gpt-5-mini': mini, 'claude-opus-4-5': opus, 'gpt-4o': own, 'gpt-5': five } = aliases
+  assert.equal(
+    [mini, opus, own, five],
+    ['openai/gpt-5-mini', 'anthropic/claude-opus-4-5', 'lab.test/own', 'lab.test/own'],
+  )
+  assert.equal((await chat('claude-opus-4-5')).asked[0]?.model, 'claude-opus-4-5')
+  assert.match(said, /model_list\[0\]: \* -> aliases of the models that the catalog has: \S+ and \d+ more/)
+  assert.match(
+    said,
+    /model_list\[0\]: \* -> Other names are not translated\. Connection openai serves .* openai\/<model>/,
+  )
+  assert.match(said, /model_list\[3\]: mine-\* -> Names with \* are not translated/)
+})
+
+test('a deployment costs what the model costs that it is, and a budget says which have no price', async ({
+  folder,
+}) => {
+  const azure = (deployment: string) => ({
+    model: `azure/${deployment}`,
+    api_base: 'https://one.openai.azure.com',
+    api_key: 'os.environ/AZURE_API_KEY',
+  })
+  const { api, said } = await imported(
+    folder,
+    config(
+      [
+        ['named', azure('gpt-4o')],
+        ['based', azure('mine'), { model_info: { base_model: 'azure/gpt-4o-mini' } }],
+        ['own', azure('paid'), { model_info: { base_model: 'azure/gpt-4o', input_cost_per_token: 0.000001 } }],
+        ['other', azure('other'), { model_info: { base_model: 'azure/eu/nothing' } }],
+        ['unknown', lab('gpt-4o')],
+        ['plain', { model: 'openai/gpt-4o' }],
+      ],
+      { litellm_settings: { max_budget: 10 } },
+    ),
+  )
+  const { connections } = await api.connections.list()
+  assert.equal(connections.find(({ id }) => id === 'azure')?.prices, {
+    'gpt-4o': { input: 2.5, output: 10, cacheRead: 1.25 },
+    mine: { input: 0.15, output: 0.6, cacheRead: 0.075 },
+    paid: { input: 1 },
+  })
+  assert.match(said, /model_list\[1\]: its price -> that of openai\/gpt-4o-mini in the catalog/)
+  assert.match(said, /max_budget: other, unknown -> No price is known of these/)
+})
+
+test('what LiteLLM gives each key that is made is said of the one key that is made here', async ({ folder }) => {
+  const { api, said } = await imported(folder, {
+    litellm_settings: {
+      default_key_generate_params: { max_budget: 5, tpm_limit: 1_000, models: ['m'], duration: '30d' },
+    },
+    general_settings: { master_key: 'sk-canary', max_parallel_requests: 20 },
+  })
+  const { keys } = await api.keys.list()
+  assert.equal(keys[0]?.limits, { usd: { total: 5 }, tokens: { minute: 1_000 }, parallel: 20 })
+  assert.match(
+    said,
+    /default_key_generate_params, max_parallel_requests -> limits of the key "imported", which all who use it share/,
+  )
+  assert.match(said, /default_key_generate_params\.models -> Give keys "models"/)
+  assert.match(said, /default_key_generate_params\.duration -> Give keys "expiresAt"/)
+})

@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
 import { defaultCatalog } from '../../providers/catalog.ts'
+import type { CatalogModel, Price } from '../../types.ts'
 import { entryParamsOf } from './entry-params.ts'
 import { isNothing, listOf, numberOf, objectOf, textOf, words } from './given.ts'
-import { ACCOUNT_PARAMS, accountOf, namedModel, variablesOf } from './litellm-accounts.ts'
+import { ACCOUNT_PARAMS, accountOf, type GivenModel, namedModel, variablesOf } from './litellm-accounts.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 
 /** A deployment: one entry of `model_list`. */
@@ -11,6 +12,10 @@ export interface Deployment {
   place: string
   connection: string
   model: string
+  /** The provider here. */
+  provider: string
+  /** Does the file or the catalog say what it costs? */
+  isPriced: boolean
   /** What it is for: a kind here. */
   kind: string
   /** Is that in the catalog? */
@@ -54,14 +59,25 @@ const NAMED_KINDS: readonly (readonly [pattern: RegExp, kind: string])[] = [
 function kindOf(info: JsonObject, { provider, model }: { provider: string; model: string }): string {
   const mode = textOf(info.mode)
   if (mode !== undefined) return entryOf(KINDS, mode) ?? 'llm'
-  const known = kindInCatalog(provider, model)
+  const known = catalogModelOf(provider, model)
   const names = [model, textOf(info.base_model) ?? '']
-  return known ?? NAMED_KINDS.find(([pattern]) => names.some((name) => pattern.test(name)))?.[1] ?? 'llm'
+  if (known) return known.type ?? 'llm'
+  return NAMED_KINDS.find(([pattern]) => names.some((name) => pattern.test(name)))?.[1] ?? 'llm'
 }
 
-function kindInCatalog(provider: string, model: string): string | undefined {
-  const found = entryOf(defaultCatalog, provider)?.models?.find(({ id }) => id === model)
-  return found && (found.type ?? 'llm')
+const catalogModelOf = (provider: string, model: string): CatalogModel | undefined =>
+  entryOf(defaultCatalog, provider)?.models?.find(({ id }) => id === model)
+
+/** Whose models clouds have, by the names of LiteLLM; they cost there what they cost at their vendor. */
+const ORIGINALS: Readonly<Record<string, string>> = { azure: 'openai', gemini: 'google', vertex_ai: 'google' }
+
+/** The model of the catalog that a deployment costs as much as: its `base_model`, else, at a cloud, the one that it is called like. */
+function originalOf(info: JsonObject, { provider, model }: GivenModel): { name: string; price: Price } | undefined {
+  const base = textOf(info.base_model)
+  const of = base === undefined ? { provider, model } : namedModel({ model: base })
+  const vendor = entryOf(ORIGINALS, of.provider ?? '') ?? (base === undefined ? '' : (of.provider ?? ''))
+  const price = catalogModelOf(vendor, of.model)?.price
+  return price && { name: `${vendor}/${of.model}`, price }
 }
 
 /** Reads `model_list`: the deployments by their `model_name`, those whose names stand for many apart. */
@@ -151,7 +167,10 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
   const connection = plan.connection(account)
   const kind = kindOf(info, { provider: account.provider, model })
   const { price, done } = priceOf({ ...info, ...params }, kind)
-  if (price) plan.price(connection, model, price)
+  const isPricedHere = catalogModelOf(account.provider, model)?.price !== undefined
+  const original = price || isPricedHere ? undefined : originalOf(info, named)
+  if (price ?? original) plan.price(connection, model, price ?? { ...original?.price })
+  if (original) plan.maps(`${place}: its price`, `that of ${original.name} in the catalog`)
   const set = entryParamsOf(kind === 'llm' ? params : {})
   plan.leavesRest(`${place}.litellm_params`, params, {
     done: [...READ_PARAMS, ...ACCOUNT_PARAMS, ...set.done, ...done],
@@ -173,8 +192,10 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
     place,
     connection,
     model,
+    provider: account.provider,
+    isPriced: price !== undefined || isPricedHere || original !== undefined,
     kind,
-    isInCatalog: kindInCatalog(account.provider, model) !== undefined,
+    isInCatalog: catalogModelOf(account.provider, model) !== undefined,
     order: numberOf(params.order),
     weight: share('weight') ?? share('rpm') ?? share('tpm'),
     timeout: numberOf(params.timeout),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
+import { defaultCatalog } from '../../providers/catalog.ts'
 import { ENTRY_PARAMS_WIN } from './entry-params.ts'
 import { attemptsOf, isNothing, listOf, numberOf, objectOf, textOf } from './given.ts'
 import { type Deployment, FALLBACKS } from './litellm-deployments.ts'
@@ -32,8 +33,8 @@ export function planRoutes(routes: Routes): void {
     bases.set(name, baseOf(name, deployments, { router, hasMore: fallbacks.has(name), plan }))
   const baseNamed = (name: string) => bases.get(groupOf(name, routes) ?? name) ?? ofWildcard(name, routes)
   for (const [name, others] of fallbacks) planFallback(name, others, { routes, baseNamed })
-  planWildcards(routes)
   planAliases(routes, baseNamed)
+  planWildcards(routes)
 }
 
 /** The `model_name` that a name means: itself, or the one that it is an alias of; `undefined`: none. */
@@ -250,19 +251,47 @@ function inTurn(name: string, direct: ReadonlyMap<string, readonly string[]>, mo
   return [...found]
 }
 
-function planWildcards({ wildcards, plan }: Routes): void {
+function planWildcards(routes: Routes): void {
+  const { wildcards, plan } = routes
   for (const { name, deployment } of wildcards) {
     const { place, connection, model, params } = deployment
     const target = plan.model(connection, '*')
     if (model === '*' && name === target) plan.maps(`${place}: ${name}`, `connection ${connection}: every ${name}`)
-    else
+    else {
+      const [first, ...more] = planCatalogNames({ name, deployment }, routes)
+      if (first !== undefined)
+        plan.maps(
+          `${place}: ${name}`,
+          `aliases of the models that the catalog has: ${first}${more.length > 0 ? ` and ${more.length} more` : ''}`,
+        )
       plan.leaves(
         `${place}: ${name}`,
-        `Names with * are not translated. Connection ${connection} serves every model as ${plan.model(connection, '<model>')}.`,
+        `${first === undefined ? 'Names with * are' : 'Other names are'} not translated. Connection ${connection} serves every model as ${plan.model(connection, '<model>')}.`,
       )
+    }
     if (params) plan.leaves(`${place}: ${Object.keys(params).join(', ')}`, 'Only entries of combos have "params".')
   }
 }
+
+/** Makes aliases of the names with a `*` that the catalog has models for, and that mean nothing else. Returns the names. */
+function planCatalogNames({ name, deployment }: Wildcard, routes: Routes): string[] {
+  const { groups, router, plan } = routes
+  const [before = '', after = ''] = deployment.model.split('*')
+  const models = (entryOf(defaultCatalog, deployment.provider)?.models ?? []).map(({ id }) => id)
+  const found: string[] = []
+  for (const id of models) {
+    if (id.length < before.length + after.length || !id.startsWith(before) || !id.endsWith(after)) continue
+    const alias = name.replace('*', () => id.slice(before.length, id.length - after.length))
+    const isTaken = groups.has(alias) || plan.combos.has(alias) || plan.aliases.has(alias) || hasAlias(router, alias)
+    const target = plan.model(deployment.connection, id)
+    if (isTaken || alias.includes('/') || ofWildcard(alias, routes) !== target) continue
+    plan.alias(name, alias, target)
+    found.push(alias)
+  }
+  return found
+}
+
+const hasAlias = (router: JsonObject, name: string) => Object.hasOwn(objectOf(router.model_group_alias), name)
 
 function planAliases({ router, plan }: Routes, baseNamed: (name: string) => string | undefined): void {
   for (const [alias, value] of Object.entries(objectOf(router.model_group_alias))) {

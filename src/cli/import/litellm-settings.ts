@@ -99,16 +99,20 @@ function planKey(config: JsonObject, plan: ImportPlan): void {
     return
   }
   plan.settings.requireApiKey = true
-  const limits = limitsOf(
-    {
-      max_parallel_requests: general.max_parallel_requests,
-      ...objectOf(general.default_key_generate_params),
-      ...objectOf(litellm.default_key_generate_params),
-    },
-    'default_key_generate_params',
-    plan,
-  )
+  const { max_parallel_requests } = general
+  const ofKeys = { ...objectOf(general.default_key_generate_params), ...objectOf(litellm.default_key_generate_params) }
+  const limits = limitsOf({ max_parallel_requests, ...ofKeys }, 'default_key_generate_params', plan)
   plan.keys.set('imported', { ...(limits && { limits }) })
+  const places = Object.entries({ default_key_generate_params: ofKeys, max_parallel_requests })
+  if (limits)
+    plan.maps(
+      places.flatMap(([name, value]) => (isNothing(value) ? [] : name)).join(', '),
+      'limits of the key "imported", which all who use it share: make a key for each client',
+    )
+  plan.leavesRest('default_key_generate_params', ofKeys, {
+    done: [...LIMITS, 'budget_duration'],
+    reasons: { models: 'Give keys "models".', duration: 'Give keys "expiresAt".' },
+  })
   plan.maps(place, 'settings.requireApiKey, and a key "imported" with a value of its own')
   plan.leaves(
     place,
@@ -259,7 +263,8 @@ const SETTING_REASONS: Readonly<Record<string, string>> = {
   internal_user_budget_duration: USERS,
   default_internal_user_params: USERS,
   upperbound_key_generate_params: 'Keys are made by whoever has the admin token.',
-  database_url: 'Keys and teams that LiteLLM has in its database are not read: make them with signalbox keys create.',
+  database_url:
+    'Keys and teams that LiteLLM has in its database are not read: make them with npx signalbox keys create.',
   store_model_in_db: 'Models that LiteLLM has in its database are not read.',
   pass_through_endpoints: 'Only the endpoints of model APIs are served.',
   ui_username: SIGN_IN,

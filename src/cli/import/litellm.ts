@@ -21,8 +21,15 @@ export function planLiteLlm(config: unknown, plan: ImportPlan): void {
     isNone('a configuration of LiteLLM', 'It has a "model_list".')
   plan.leavesMistyped('', config, SECTIONS)
   const router = routerOf(config)
-  planRoutes({ ...deploymentsOf(config, router, plan), router, plan })
+  const { groups, wildcards } = deploymentsOf(config, router, plan)
+  planRoutes({ groups, wildcards, router, plan })
   planSettings(config, router, plan)
+  const unpriced = [...groups].filter(([, deployments]) => deployments.some(({ isPriced }) => !isPriced))
+  if (plan.settings.unpriced === 'allow' && unpriced.length > 0)
+    plan.leaves(
+      `max_budget: ${unpriced.map(([name]) => name).join(', ')}`,
+      'No price is known of these, or of a deployment of theirs: no budget counts them until their connections have "prices".',
+    )
   plan.leavesRest('', config, { done: [...Object.keys(SECTIONS), 'include'], reasons: REASONS })
 }
 
