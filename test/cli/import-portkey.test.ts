@@ -295,3 +295,30 @@ test('a key goes to no other provider than the one that it is written for', asyn
     ['ANTHROPIC_API_KEY'],
   )
 })
+
+test('a target that no condition leads to is named, and so is where conditions look for metadata', async ({
+  folder,
+}) => {
+  const { combos, said } = await imported(folder, {
+    strategy: JSON.parse(`{
+      "mode": "conditional",
+      "conditions": [
+        { "query": { "metadata.plan": { "$eq": "paid" } }, "then": "large" },
+        { "query": { "params.temperature": { "$gte": 1 } }, "then": "wild" }
+      ],
+      "default": "small"
+    }`),
+    targets: [
+      openai('gpt-large', { name: 'large' }),
+      { name: 'wild', provider: 'openai', override_params: { model: 'gpt-wild', temperature: 1 } },
+      openai('gpt-small', { name: 'small' }),
+    ],
+  })
+  assert.equal(combos.portkey?.models, [
+    { model: 'openai/gpt-large', when: { metadata: { plan: 'paid' } } },
+    'openai/gpt-small',
+  ])
+  assert.match(said, /targets\[1\] -> Nothing in combo portkey leads to it: ask for openai\/gpt-wild\./)
+  assert.not.match(said, /targets\[1\]\.override_params: temperature -> "params"/)
+  assert.match(said, /conditions on metadata -> They look at "metadata" in the body .* x-portkey-metadata/)
+})

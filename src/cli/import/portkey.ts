@@ -99,8 +99,6 @@ function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string
     if (model === undefined) continue
     const params = isBranch(target) ? undefined : target.params
     entries.set(target, { model, params })
-    if (params)
-      plan.maps(`${target.place || 'the config'}.override_params: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_WIN)
     if (!isBranch(target) && target.place !== place && !isNothing(target.given.retry))
       plan.leaves(`${target.place}: retry`, 'The next target is tried, not the same one again.')
   }
@@ -113,6 +111,12 @@ function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string
           weight: mode === 'loadbalance' ? (weight ?? 1) : undefined,
         })),
   )
+  for (const [target, { model, params }] of entries) {
+    const shown = target.place || 'the config'
+    if (!planned.some((entry) => entry.model === model && entry.params === params))
+      plan.leaves(shown, `Nothing in combo ${name} leads to it: ask for ${model}.`)
+    else if (params) plan.maps(`${shown}.override_params: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_WIN)
+  }
   const isSticky = mode !== 'conditional' && objectOf(strategy.sticky).enabled === true
   const found = isSticky ? 'sticky' : entryOf(STRATEGIES, mode)
   if (found === undefined) plan.leaves(`${from}: strategy.mode`, `"${mode}" has no counterpart; fallback is taken.`)
@@ -239,6 +243,11 @@ function conditional(
       )
     else for (const when of whens) planned.push({ ...entry, when })
   }
+  if (planned.some(({ when }) => isObject(when) && 'metadata' in when))
+    plan.leaves(
+      `${from}: conditions on metadata`,
+      'They look at "metadata" in the body of a request: clients send there what they sent in x-portkey-metadata.',
+    )
   for (const asked of new Set(listOf(strategy.conditions).flatMap((one) => modelsAsked(objectOf(one).query)))) {
     if (asked.includes('/') || plan.combos.has(asked)) continue
     plan.alias(`${from}: params.model ${asked}`, asked, 'portkey') // clients ask for it, and Portkey sends them to the config
