@@ -179,3 +179,41 @@ test('a database whose rows are encrypted is not read in part: its export has th
   assert.equal([code, out], [1, ''])
   assert.match(err, /cannot be read as data of 9router\. Export them instead/)
 })
+
+test('a key ends when it did, and what else it was held to is said', async ({ folder }) => {
+  const { api, said } = await imported(
+    folder,
+    {
+      providerConnections: [account('openai')],
+      combos: [],
+      apiKeys: [
+        { id: '1', key: 'sk-canary-1', name: 'laptop', isActive: true, machineId: 'm', createdAt: '2026-01-01' },
+        { id: '2', key: 'sk-canary-2', name: 'ci', isActive: 1, expiresAt: '2026-01-31T00:00:00+01:00', groupId: 'g' },
+        { id: '3', key: 'sk-canary-3', name: 'odd', expiresAt: 'soon', dailyTokenLimit: 1_000, allowedModels: ['m'] },
+      ],
+      disabledModels: { openai: ['gpt-5'] },
+      apiKeyLimits: [{ apiKeyId: '1', metricType: 'tokens', limitValue: 5 }],
+    },
+    ['OPENAI'],
+  )
+  assert.equal(
+    (await api.keys.list()).keys.map(({ name, expiresAt }) => [name, expiresAt]),
+    [
+      ['laptop', undefined],
+      ['ci', '2026-01-30T23:00:00.000Z'],
+      ['odd', undefined],
+    ],
+  )
+  assert.match(said, /apiKeys: ci -> key ci, with a new value, until 2026-01-30T23:00:00\.000Z/)
+  for (const place of [
+    'apiKeys: ci.groupId',
+    'apiKeys: odd.expiresAt',
+    'apiKeys: odd.dailyTokenLimit',
+    'apiKeys: odd.allowedModels',
+    'disabledModels',
+    'apiKeyLimits',
+    'models without a provider',
+  ])
+    assert.ok(said.includes(`  ${place} -> `), place)
+  assert.not.match(said, /laptop\./)
+})

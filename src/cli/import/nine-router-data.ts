@@ -81,5 +81,7 @@ function tablesOf(database: DatabaseSync): Record<string, unknown> {
     pricing: byKey('pricing'),
     mitmAlias: byKey('mitmAlias'),
     keyGroups: rows('keyGroups'),
+    apiKeyLimits: rows('apiKeyLimits'),
+    disabledModels: byKey('disabledModels'),
   }
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
-import { attemptsOf, isNone, listOf, numberOf, objectOf, textOf } from './given.ts'
+import { attemptsOf, isNone, listOf, numberOf, objectOf, textOf, words } from './given.ts'
 import { type Prefixes, planConnection } from './nine-router-connections.ts'
 import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
 
@@ -47,6 +47,12 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
       plan.maps(place, `alias ${alias} of ${target}`)
     }
   }
+  const vendor = VENDORS.find(([, provider]) => prefixes.has(provider))?.[1]
+  if (vendor !== undefined)
+    plan.leaves(
+      'models without a provider',
+      `9router asks their vendors for names that begin with claude-, gemini- or gpt-: here clients ask for ${prefixes.get(vendor)?.prefix}/<model>.`,
+    )
   planModels(data, names, plan)
   planKeys(listOf(data.apiKeys).map(objectOf), settings, plan)
   plan.leavesRest('settings', settings, { done: READ_SETTINGS, reasons: SETTING_REASONS })
@@ -231,14 +237,24 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
   } else if (keys.length > 0)
     plan.leaves(
       'settings.requireApiKey',
-      'It is not set there, and versions differ: "signalbox settings update --require-api-key" asks for keys here.',
+      'It is not set there, and versions differ: "npx signalbox settings update --require-api-key" asks for keys here.',
     )
-  for (const [at, { name: given, isActive }] of keys.entries()) {
-    const asked = textOf(given) ?? `key-${at + 1}`
+  for (const [at, key] of keys.entries()) {
+    const { isActive } = key
+    const asked = textOf(key.name) ?? `key-${at + 1}`
     const name = plan.keyName(asked)
     if (name !== asked) plan.leaves(`apiKeys[${at}]`, `"${asked}" is the name of a key before it: it is ${name}.`)
-    plan.keys.set(name, isActive === false || isActive === 0 ? { isActive: false } : {})
-    plan.maps(`apiKeys: ${name}`, `key ${name}, with a new value`)
+    const ends = new Date(textOf(key.expiresAt) ?? Number.NaN)
+    const expiresAt = Number.isNaN(ends.getTime()) ? undefined : ends.toISOString()
+    plan.keys.set(name, { ...((isActive === false || isActive === 0) && { isActive: false }), expiresAt })
+    plan.maps(
+      `apiKeys: ${name}`,
+      `key ${name}, with a new value${expiresAt === undefined ? '' : `, until ${expiresAt}`}`,
+    )
+    plan.leavesRest(`apiKeys: ${name}`, key, {
+      done: [...READ_KEY, ...(expiresAt === undefined ? [] : ['expiresAt'])],
+      reasons: { groupId: 'Give it a group, or "models".', allowedModels: 'Give it "models".' },
+    })
   }
   if (keys.length > 0)
     plan.leaves(
@@ -247,15 +263,19 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
     )
 }
 
+/** What a key has that says nothing of what it may do. */
+const READ_KEY = words(
+  'id key keyHash name isActive machineId createdAt updatedAt lastUsedAt planMonths deactivatedReason',
+)
 const READ_SETTINGS = ['requireApiKey', 'comboStrategy', 'comboStrategies', 'comboStickyRoundRobinLimit']
 const LOGIN = 'The admin token takes the place of logins.'
 const TUNNEL = 'Signalbox opens no tunnels: see --allowed-host.'
 const PROXY = 'Set HTTPS_PROXY by the platform.'
-const SPREAD = 'See signalbox providers update --strategy round-robin.'
+const SPREAD = 'See npx signalbox providers update --strategy round-robin.'
 const PROMPTS = 'Signalbox changes no prompts.'
 const SETTING_REASONS: Readonly<Record<string, string>> = {
-  cloudEnabled: 'Its cloud is another one: see signalbox cloud.',
-  cloudUrl: 'Its cloud is another one: see signalbox cloud.',
+  cloudEnabled: 'Its cloud is another one: see npx signalbox cloud.',
+  cloudUrl: 'Its cloud is another one: see npx signalbox cloud.',
   password: LOGIN,
   requireLogin: LOGIN,
   authMode: LOGIN,
@@ -279,6 +299,7 @@ const REST: Readonly<Record<string, string>> = {
   proxyPools: 'Calls go to the providers directly.',
   mitmAlias: 'Signalbox takes over no traffic of other programs.',
   usageHistory: 'What was used before is not counted here.',
+  apiKeyLimits: 'Give keys "limits".',
   keyGroups: 'Groups there say which connections may be used; groups here have models and limits.',
   disabledModels: 'Give connections "enabledModels", or keys and groups "models".',
 }
