@@ -146,7 +146,7 @@ async function openMetrics({ SIGNALBOX_METRICS_TOKEN: token }: Variables): Promi
 
 const openToAll = (host: string) =>
   problem(
-    `--host ${host} opens this gateway to the network while no key is required of clients: whoever reaches it spends your money. Require keys first: start without --host, run signalbox settings update --require-api-key in another terminal, and start again; or put settings: { requireApiKey: true } into a --config file. If it is meant to be open, add --open.`,
+    `--host ${host} opens this gateway to the network while no key is required of clients: whoever reaches it spends your money. Require keys first: start without --host, run npx signalbox settings update --require-api-key in another terminal, and start again; or put settings: { requireApiKey: true } into a --config file. If it is meant to be open, add --open.`,
   )
 
 /**
