@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { manifest, root } from '../dist/built.ts'
 import { bundlers } from './bundlers.ts'
-import { machineTraces, notesOf, overBudget, packageSbom, sbomFaults, strangeFiles } from './contents.ts'
+import { machineTraces, misstated, notesOf, overBudget, packageSbom, sbomFaults, strangeFiles } from './contents.ts'
 import { type Check, type Installed, npmInstall, runProgram } from './installed.ts'
 import { runtimes } from './runtimes.ts'
 import { sourceFaults } from './source.ts'
@@ -114,7 +114,8 @@ export function packageChecks(out: string): Record<string, Check> {
         unpacked: await bytesBelow(join(folder, 'node_modules', manifest.name)),
         installed: await bytesBelow(join(folder, 'node_modules')),
       }
-      const over = overBudget(sizes)
+      const page = await readFile(join(root, 'README.md'), 'utf8')
+      const over = [...overBudget(sizes), ...misstated(page, sizes)]
       if (over.length > 0) throw new Error(over.join('; '))
       return Object.entries(sizes)
         .map(([name, size]) => `${name} ${size}`)

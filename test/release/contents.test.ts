@@ -4,6 +4,7 @@ import {
   BUNDLED,
   type Component,
   machineTraces,
+  misstated,
   notesOf,
   overBudget,
   PACKAGE_BUDGETS,
@@ -41,6 +42,16 @@ test('a size over its budget is found', () => {
   assert.equal(overBudget({ packed: PACKAGE_BUDGETS.packed + 1, files: 1 }), [
     `packed: ${PACKAGE_BUDGETS.packed + 1}, more than ${PACKAGE_BUDGETS.packed}`,
   ])
+})
+
+test('a size that the front page has wrong is found', () => {
+  const page = 'The package has 1 MB and two dependencies (`a`, `b`), 8 MB\ninstalled.'
+  assert.equal(misstated(page, { packed: 971_257, installed: 7_874_075 }), [])
+  assert.equal(misstated(page, { packed: 1_600_000, installed: 5_400_000 }), [
+    'the front page says 1 MB packed, which are 2',
+    'the front page says 8 MB installed, which are 5',
+  ])
+  assert.equal(misstated('', { packed: 1e6, installed: 1e6 }).length, 2)
 })
 
 test('a version without notes, without a day, or under the tag of another one is refused', () => {

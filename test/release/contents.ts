@@ -18,6 +18,16 @@ export function overBudget(sizes: Readonly<Partial<Record<keyof typeof PACKAGE_B
   })
 }
 
+/** What the front page says of the package's size and of what is installed with it, in megabytes, where another size was measured. */
+export function misstated(page: string, sizes: { packed: number; installed: number }): string[] {
+  const stated = { packed: /The package has (\d+) MB/, installed: /(\d+) MB\s+installed/ }
+  return Object.entries(stated).flatMap(([name, pattern]) => {
+    const said = pattern.exec(page)?.[1]
+    const measured = (sizes[name as keyof typeof stated] / 1e6).toFixed() // the names are those of `stated`
+    return said === measured ? [] : [`the front page says ${said ?? 'no'} MB ${name}, which are ${measured}`]
+  })
+}
+
 /**
  * The notes of a version in the changelog. Throws when there are none; with `tag`, the name of what is released, also when it is of another version, or when
  * the heading has no day yet.
