@@ -180,6 +180,22 @@ for (const [generation, ai] of Object.entries(generations)) {
     })
   }
 
+  test('speech without a voice is OpenAI’s first voice, and is told no language', async () => {
+    const { models, up } = await sounds(soundVendors)
+    const { warnings } = await ai.generateSpeech({
+      model: models.speech('openai/voice-model'),
+      text: 'Hello',
+      language: 'en',
+      maxRetries: 0,
+    })
+    const { voice, language } = JSON.parse(up.calls[0]?.body ?? '{}')
+    assert.equal([voice, language], ['alloy', undefined])
+    assert.equal(
+      warnings.map((warning) => 'feature' in warning && warning.feature),
+      ['language'],
+    )
+  })
+
   test('speech loses by name what the vendor does not take', async () => {
     const { models } = await sounds(soundVendors)
     const { warnings } = await ai.generateSpeech({

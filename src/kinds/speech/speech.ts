@@ -123,11 +123,15 @@ export function speechForm(vendor: SpeechVendor): SpeechForm {
           })
         warnings.noteChanged('response_format', 'replaced')
       }
-      for (const field of ['instructions', 'speed', 'language'] as const)
-        if (asked[field] !== undefined && !takes.includes(field)) warnings.noteDropped(field)
+      const taken = { ...asked }
+      for (const field of ['instructions', 'speed', 'language'] as const) {
+        if (asked[field] === undefined || takes.includes(field)) continue
+        warnings.noteDropped(field)
+        taken[field] = undefined
+      }
       for (const name of asked.others) warnings.noteDropped(name)
       const voice = voiceFor(asked, vendor, { target, warnings })
-      return request(asked, { voice, format: formats[needsHeader(asked) ? 'pcm' : format] ?? format, target })
+      return request(taken, { voice, format: formats[needsHeader(asked) ? 'pcm' : format] ?? format, target })
     },
     type(asked, sent) {
       if (needsHeader(asked)) return SOUND_TYPES.wav ?? ''

@@ -11,9 +11,6 @@ export const groq = speechForm({
   takes: ['speed'],
   request: (asked, { voice, format, target }) => ({
     path: '/audio/speech',
-    body: openaiBody(
-      { ...asked, instructions: undefined, language: undefined },
-      { voice, format, model: target.model },
-    ),
+    body: openaiBody(asked, { voice, format, model: target.model }),
   }),
 })

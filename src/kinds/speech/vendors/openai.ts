@@ -2,7 +2,15 @@ import { tokenCount } from '../../../formats/canonical/values.ts'
 import { embeddedError } from '../../../formats/errors/embedded.ts'
 import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { PassedForm, SaidPieces } from '../../forms.ts'
-import { bytesOfSound, mappedVoice, SOUND_TYPES, type SpeechForm, type SpeechRequest, speechForm } from '../speech.ts'
+import {
+  bytesOfSound,
+  mappedVoice,
+  SOUND_TYPES,
+  type SpeechForm,
+  type SpeechRequest,
+  type SpeechVendor,
+  speechForm,
+} from '../speech.ts'
 
 /** Requests in OpenAI's form, whose bytes or events are passed on. A voice that the owner has set stands in place of the client's. */
 const passed: PassedForm<SpeechRequest> = {
@@ -32,14 +40,13 @@ export function usageIn(usage: unknown): SaidPieces<unknown>['usage'] {
   return inputTokens + outputTokens > 0 ? { inputTokens, outputTokens } : undefined
 }
 
-const form = (own: Pick<SpeechForm, 'name' | 'providers'>): SpeechForm => ({
+const form = (own: Pick<SpeechVendor, 'name' | 'providers' | 'takes'>, usual?: string): SpeechForm => ({
   ...speechForm({
     ...own,
     formats: Object.fromEntries(Object.keys(SOUND_TYPES).map((format) => [format, format])),
     otherwise: 'mp3',
     voice: undefined,
-    takes: ['instructions', 'speed', 'language'],
-    request: (asked, { voice, format, target }) => ({
+    request: (asked, { voice = usual, format, target }) => ({
       path: '/audio/speech',
       body: openaiBody(asked, { voice, format, model: target.model }),
     }),
@@ -48,11 +55,14 @@ const form = (own: Pick<SpeechForm, 'name' | 'providers'>): SpeechForm => ({
 })
 
 /** https://platform.openai.com/docs/api-reference/audio/createSpeech */
-export const openai: SpeechForm = { ...form({ name: 'openai', providers: ['openai', 'azure'] }), passes: [passed] }
+export const openai: SpeechForm = {
+  ...form({ name: 'openai', providers: ['openai', 'azure'], takes: ['instructions', 'speed'] }, 'alloy'), // it demands a voice
+  passes: [passed],
+}
 
 /** Every server that speaks OpenAI's form. Few of them stream events, so that these are made here, and the word for them is left out. */
 export const compatible: SpeechForm = {
-  ...form({ name: 'compatible' }),
+  ...form({ name: 'compatible', takes: ['instructions', 'speed', 'language'] }),
   passes: [{ ...passed, isOpen: ({ isEvents }) => !isEvents, without: () => ['stream_format'] }],
 }
 

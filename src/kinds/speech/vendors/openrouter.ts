@@ -11,6 +11,6 @@ export const openrouter = speechForm({
   takes: ['instructions', 'speed'],
   request: (asked, { voice, format, target }) => ({
     path: '/audio/speech',
-    body: openaiBody({ ...asked, language: undefined }, { voice, format, model: target.model }),
+    body: openaiBody(asked, { voice, format, model: target.model }),
   }),
 })
