@@ -72,7 +72,8 @@ export interface WireUsage {
 
 export interface WireFinish {
   unified: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other'
-  raw: string
+  /** The provider's own word. */
+  raw?: string
 }
 
 interface WireResponse {

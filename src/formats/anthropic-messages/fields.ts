@@ -35,7 +35,7 @@ const stopReasons: Readonly<Record<FinishReason, WireStopReason>> = {
 /** Parses how an answer ended, from a message or from the last delta of its stream; `undefined` while it has not ended. */
 export function parseStop({ stop_reason, stop_sequence, stop_details }: JsonObject): Finish | undefined {
   if (typeof stop_reason !== 'string' || stop_reason === '') return undefined
-  const finish: Finish = { reason: finishReasons.get(stop_reason) ?? 'stop' }
+  const finish: Finish = { reason: finishReasons.get(stop_reason) ?? 'stop', raw: stop_reason }
   const explanation = isObject(stop_details) ? stop_details.explanation : undefined
   if (typeof stop_sequence === 'string') finish.stopSequence = stop_sequence
   if (typeof explanation === 'string') finish.explanation = explanation

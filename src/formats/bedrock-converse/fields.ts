@@ -19,7 +19,7 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<unknown, Finis
 
 /** Parses how an answer ended, from a whole answer or from `messageStop`. The stop sequence that matched is among the model's own fields. */
 export function parseStop(stopReason: unknown, ownFields: unknown): Finish {
-  const finish: Finish = { reason: finishReasons.get(stopReason) ?? 'stop' }
+  const finish: Finish = { reason: finishReasons.get(stopReason) ?? 'stop', raw: String(stopReason) }
   const sequence = isObject(ownFields) ? ownFields.stop_sequence : undefined
   if (typeof sequence === 'string') finish.stopSequence = sequence
   return finish

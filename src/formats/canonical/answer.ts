@@ -22,6 +22,8 @@ export interface Choice {
 
 export interface Finish {
   reason: FinishReason
+  /** The provider's own word for it. */
+  raw?: string
   /** The stop sequence that ended the text, if the provider names it. */
   stopSequence?: string
   /** The provider's explanation of a refusal. */

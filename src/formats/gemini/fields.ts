@@ -23,6 +23,7 @@ export function finishOf(reason: unknown, explanation?: unknown): Finish | undef
   const hasExplanation = known === 'content-filter' || known === 'malformed-call'
   return defined<Finish>({
     reason: known,
+    raw: name,
     explanation: hasExplanation && typeof explanation === 'string' && explanation !== '' ? explanation : undefined,
   })
 }

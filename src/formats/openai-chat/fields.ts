@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { OptionName } from '../../traits.ts'
-import type { FinishReason, TokenUsage } from '../canonical/answer.ts'
+import type { Finish, FinishReason, TokenUsage } from '../canonical/answer.ts'
 import type { AssistantPart, ReasoningPart, ToolCallPart } from '../canonical/parts.ts'
 import type { OpaqueState, Origin } from '../canonical/state.ts'
 import type { WireFinish, WireToolCall, WireUsage } from './wire.ts'
@@ -34,7 +34,7 @@ export const optionNames: Readonly<Record<OptionName, string>> = {
 }
 
 /** Parses the `finish_reason` of OpenAI and of compatible vendors; an unknown one counts as a normal end. */
-export const finishReasonOf = (wire: string): FinishReason => finishReasons.get(wire) ?? googleReason(wire)
+export const finishOf = (raw: string): Finish => ({ reason: finishReasons.get(raw) ?? googleReason(raw), raw })
 
 const finishReasons = new Map<string, FinishReason>(
   Object.entries({

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { OptionName } from '../../traits.ts'
-import type { FinishReason, TokenUsage } from '../canonical/answer.ts'
+import type { Finish, FinishReason, TokenUsage } from '../canonical/answer.ts'
 import { base64Source } from '../canonical/media.ts'
 import type { Citation, ImagePart, RefusalPart, ServerToolPart, TextPart } from '../canonical/parts.ts'
 import { defined } from '../canonical/values.ts'
@@ -28,10 +28,10 @@ export const optionNames = {
 } as const satisfies Partial<Record<OptionName, string>>
 
 /** Parses how a response has ended, from its `status` and `incomplete_details`. */
-export function finishReasonOf({ status, incomplete_details: details }: JsonObject): FinishReason {
-  if (status !== 'incomplete') return 'stop'
-  const reason = isObject(details) && typeof details.reason === 'string' ? details.reason : ''
-  return finishReasons.get(reason) ?? 'length'
+export function finishOf({ status, incomplete_details: details }: JsonObject): Finish {
+  if (status !== 'incomplete') return { reason: 'stop' }
+  const raw = isObject(details) && typeof details.reason === 'string' ? details.reason : ''
+  return { reason: finishReasons.get(raw) ?? 'length', raw }
 }
 
 const finishReasons = new Map<string, FinishReason>(

@@ -147,7 +147,7 @@ async function hear({ ai, model, stream, object }: Asking) {
   const result = stream ? ai.streamText(shaped) : await ai.generateText(shaped)
   const steps = (await result.steps).map((step) => ({
     content: step.content.map(seen).filter(({ length }) => length > 0),
-    finish: step.finishReason,
+    finish: [step.finishReason, step.rawFinishReason],
     tokens: tokensOf(step.usage),
   }))
   return { steps, total: tokensOf(await result.totalUsage), output: object ? await result.output : undefined }

@@ -50,9 +50,9 @@ const answer = fc.record({ choices: fc.array(choice, { minLength: 1, maxLength: 
   (fields) => plain(fields) as Answer, // its literals are those of the type
 )
 
-/** Sealed on its way to the client, state comes back to the gateway and not to a reader of answers. */
+/** Sealed on its way to the client, state comes back to the gateway and not to a reader of answers. The word for the end is Google's own. */
 const withoutState = (value: unknown) =>
-  JSON.parse(JSON.stringify(value, (name, inner) => (name === 'state' ? undefined : inner)))
+  JSON.parse(JSON.stringify(value, (name, inner) => (name === 'state' || name === 'raw' ? undefined : inner)))
 
 /** Ids are only the same within one candidate: each of them has its own calls. */
 const numbered = (value: Answer): Answer => ({

@@ -201,9 +201,9 @@ const spanOf = (cited: CitedSource) =>
     : {}
 
 /** How the answer ended. One that the model refused counts as filtered, even if the provider has reported a normal end. */
-export const wireFinish = ({ reason }: Finish, hasRefusal: boolean): WireFinish => ({
+export const wireFinish = ({ reason, raw }: Finish, hasRefusal: boolean): WireFinish => ({
   unified: reason === 'stop' && hasRefusal ? 'content-filter' : finishes[reason],
-  raw: reason,
+  ...(raw && { raw }),
 })
 
 const finishes: Readonly<Record<FinishReason, WireFinish['unified']>> = {

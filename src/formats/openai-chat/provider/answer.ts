@@ -9,7 +9,7 @@ import type { ResponseWarnings } from '../../canonical/warnings.ts'
 import { parseEmbeddedError } from '../../errors/parse.ts'
 import { parseTokens } from '../../openai-fields.ts'
 import type { ReadContext } from '../../translator.ts'
-import { finishReasonOf, googleSignature, memberInUse, parseDetail, textOfContent } from '../fields.ts'
+import { finishOf, googleSignature, memberInUse, parseDetail, textOfContent } from '../fields.ts'
 import { chatUsage, failureOf } from '../stream-state.ts'
 
 /** Parses a provider's chat completion. */
@@ -49,7 +49,7 @@ function parseChoice(choice: JsonObject, context: ChoiceContext): Choice {
     ...calls,
   ]
   const reason = textIn(choice.finish_reason)
-  const finish: Finish = { reason: reason === undefined ? 'stop' : finishReasonOf(reason) }
+  const finish: Finish = reason === undefined ? { reason: 'stop' } : finishOf(reason)
   if (typeof choice.stop_reason === 'string') finish.stopSequence = choice.stop_reason // vLLM
   return { content, finish: settleFinish(finish, calls.length > 0) }
 }

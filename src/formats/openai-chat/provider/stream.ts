@@ -8,7 +8,7 @@ import { candidateIndex } from '../../canonical/stream-reader.ts'
 import { textIn } from '../../canonical/values.ts'
 import { parseEmbeddedError } from '../../errors/parse.ts'
 import type { ReadContext, StreamReader } from '../../translator.ts'
-import { finishReasonOf, textOfContent } from '../fields.ts'
+import { finishOf, textOfContent } from '../fields.ts'
 import { chunkIn, chunkUsage, errorOf, failureOf, namedError } from '../stream-state.ts'
 import { audioPart, dropUnknownParts, parseAnnotations, parseLogprobs, parseSources } from './answer.ts'
 import { createToolCallReader, type StreamChoiceContext } from './stream-calls.ts'
@@ -173,7 +173,7 @@ function createChoiceReader(context: StreamChoiceContext, emit: (event: ReaderEv
     },
     finish(reason) {
       end()
-      emit({ type: 'finish', candidate, finish: { reason: finishReasonOf(reason) } })
+      emit({ type: 'finish', candidate, finish: finishOf(reason) })
     },
   }
 }

@@ -11,7 +11,7 @@ import { parseEmbeddedError } from '../../errors/parse.ts'
 import { parseTokens } from '../../openai-fields.ts'
 import type { ReadContext } from '../../translator.ts'
 import { clientCall } from '../client-tools.ts'
-import { finishReasonOf, imagePart, parseAnnotations, searchPart } from '../fields.ts'
+import { finishOf, imagePart, parseAnnotations, searchPart } from '../fields.ts'
 import { parseReasoningItem } from '../reasoning.ts'
 import { responseUsage } from '../stream-state.ts'
 
@@ -29,7 +29,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   return defined<Answer>({
     id: textIn(body.id),
     model: textIn(body.model),
-    choices: [{ content, finish: settleFinish({ reason: finishReasonOf(body) }, hasCalls) }],
+    choices: [{ content, finish: settleFinish(finishOf(body), hasCalls) }],
     usage: responseUsage(body.usage),
     serviceTier: textIn(body.service_tier),
   })

@@ -5,7 +5,7 @@ import type { AssistantPart } from '../../canonical/parts.ts'
 import type { ReaderEvent } from '../../canonical/stream.ts'
 import { parseEmbeddedError } from '../../errors/parse.ts'
 import type { ReadContext, StreamReader } from '../../translator.ts'
-import { finishReasonOf } from '../fields.ts'
+import { finishOf } from '../fields.ts'
 import { responseUsage } from '../stream-state.ts'
 import { createOutputParser } from './answer.ts'
 import {
@@ -100,7 +100,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
     items.end()
     const usage = responseUsage(response.usage)
     if (usage) emit({ type: 'usage', usage })
-    emit({ type: 'finish', candidate: 0, finish: { reason: finishReasonOf(response) } })
+    emit({ type: 'finish', candidate: 0, finish: finishOf(response) })
     emit({ type: 'done' })
   }
 

@@ -223,10 +223,10 @@ test('the end has the stop sequence and the explanation of a refusal', () => {
   const last = (fields: object) => read([begin, { ...finish(null), delta: fields }, end]).events.at(-1)
   const stopped = last({ stop_reason: 'stop_sequence', stop_sequence: 'END' })
   assert.ok(stopped?.type === 'end')
-  assert.equal(stopped.finishes, [{ reason: 'stop-sequence', stopSequence: 'END' }])
+  assert.equal(stopped.finishes, [{ reason: 'stop-sequence', raw: 'stop_sequence', stopSequence: 'END' }])
   const refused = last({ stop_reason: 'refusal', stop_details: { type: 'refusal', explanation: 'no' } })
   assert.ok(refused?.type === 'end')
-  assert.equal(refused.finishes, [{ reason: 'content-filter', explanation: 'no' }])
+  assert.equal(refused.finishes, [{ reason: 'content-filter', raw: 'refusal', explanation: 'no' }])
 })
 
 test('an error event ends the answer, with its kind and message', () => {

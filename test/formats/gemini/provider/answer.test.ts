@@ -50,7 +50,7 @@ reading('an answer has all content of its candidate, id, model and usage', () =>
           { type: 'image', source: { type: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' } },
           { type: 'audio', source: { type: 'base64', mediaType: 'audio/L16;rate=24000', data: 'AAAA' } },
         ],
-        finish: { reason: 'tool-calls' },
+        finish: { reason: 'tool-calls', raw: 'STOP' },
       },
     ],
     usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, reasoningTokens: 0 },

@@ -47,14 +47,14 @@ test('the reason of a blocked prompt or answer is reported', () => {
     { reason: 'content-filter', explanation: 'injection' },
   ])
   assert.equal(finishes([text('a', { finishReason: 'SAFETY', finishMessage: 'hate' })]), [
-    { reason: 'content-filter', explanation: 'hate' },
+    { reason: 'content-filter', raw: 'SAFETY', explanation: 'hate' },
   ])
   assert.equal(
     finishes([
       call({ name: 'f' }),
       text('', { finishReason: 'STOP', finishMessage: 'Model generated function call(s).' }),
     ]),
-    [{ reason: 'tool-calls' }],
+    [{ reason: 'tool-calls', raw: 'STOP' }],
   )
 })
 

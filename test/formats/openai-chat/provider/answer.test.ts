@@ -142,7 +142,9 @@ read('choices without an index, as those of GitHub Copilot, are one answer', () 
       { message: { content: null, tool_calls: [{ id: 'd', ...fn('f', '{}') }] }, finish_reason },
     ],
   })
-  assert.equal(choices, [{ content: [text('a'), call('c'), call('d')], finish: { reason: 'tool-calls' } }])
+  assert.equal(choices, [
+    { content: [text('a'), call('c'), call('d')], finish: { reason: 'tool-calls', raw: finish_reason } },
+  ])
   const several = [1, 0].map((index) => ({ index, message: { content: `${index}` }, finish_reason: 'stop' }))
   assert.equal(
     parsed({ choices: several }).choices.map(({ content }) => content),
