@@ -188,6 +188,7 @@ export type WireTool =
       description?: string
       input_schema: { type: 'object'; [keyword: string]: unknown }
       strict?: true
+      input_examples?: JsonObject[]
     } & WireMarked)
   | {
       type: 'web_search_20250305'
@@ -215,6 +216,7 @@ export type WireThinkingConfig =
 export type WireOutputConfig = {
   effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max'
   format?: { type: 'json_schema'; schema: JsonObject }
+  task_budget?: JsonObject
 }
 
 /** A request, without the field `stream`. */
@@ -227,6 +229,7 @@ export type WireRequest = {
   tool_choice?: WireToolChoice
   thinking?: WireThinkingConfig
   output_config?: WireOutputConfig
+  context_management?: { edits: JsonObject[] }
   temperature?: number
   top_p?: number
   top_k?: number

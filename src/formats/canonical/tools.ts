@@ -12,6 +12,8 @@ export interface FunctionTool {
   outputSchema?: JsonObject
   /** Absent: not given. Formats have different defaults, so writers send `false` where absence means true. */
   strict?: boolean
+  /** Inputs that show how it is called, for targets of Anthropic. */
+  examples?: JsonObject[]
   cache?: CacheMark
   /** The vendor's own declaration, for a tool that the client's vendor defines and the client runs. */
   own?: OwnForm

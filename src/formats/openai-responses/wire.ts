@@ -71,7 +71,7 @@ export type WireTool =
       type: 'web_search'
       search_context_size?: 'low' | 'medium' | 'high'
       user_location?: { type: 'approximate'; city?: string; region?: string; country?: string; timezone?: string }
-      filters?: { allowed_domains: string[] }
+      filters?: { allowed_domains?: string[]; blocked_domains?: string[] }
     }
 
 interface WireGrammar {

@@ -46,7 +46,8 @@ async function ask(format: WireFormat, { content = 'Hi', ...call }: Asked, other
   if (up.calls.length === 0) throw answered
   const { warnings = [] } = Object(answered)
   for (const warning of warnings) warned.push('feature' in warning ? warning.feature : '')
-  const body: JsonObject = JSON.parse(up.calls[0]?.body ?? '{}')
+  const beta = up.calls[0]?.headers.get('anthropic-beta')
+  const body: JsonObject = { ...JSON.parse(up.calls[0]?.body ?? '{}'), ...(beta && { beta }) }
   return { body, warned }
 }
 
@@ -68,6 +69,7 @@ const weather = ai7.tool({
   inputSchema: ai7.jsonSchema({ type: 'object', properties: {} }),
   execute: async () => 'warm',
 })
+const exemplary: ai7.Tool = { ...weather, inputExamples: [{ input: { city: 'Paris' } }] } as ai7.Tool // its input is of no type here
 const closed = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } as const
 
 /** What a call asks for, and what the provider gets for that. */
@@ -224,6 +226,51 @@ const cases: [name: string, format: WireFormat, call: Asked, sent: JsonObject, m
     'openai-chat',
     { output: ai7.Output.array({ element: ai7.jsonSchema({ ...closed, additionalProperties: false }) }) },
     { response_format: { type: 'json_schema', json_schema: { strict: true } } },
+  ],
+  [
+    'thoughts that are shown where the effort is asked for',
+    'anthropic-messages',
+    { reasoning: 'high' },
+    { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' } },
+    'claude-opus-4-7',
+  ],
+  [
+    'what only Anthropic has, with its betas',
+    'anthropic-messages',
+    {
+      tools: { weather: exemplary },
+      providerOptions: {
+        anthropic: {
+          contextManagement: {
+            edits: [{ type: 'clear_tool_uses_20250919', keep: { type: 'tool_uses', value: 2 }, clearToolInputs: true }],
+          },
+          inferenceGeo: 'us',
+          taskBudget: { type: 'tokens', total: 400_000 },
+        },
+      },
+    },
+    {
+      beta: 'advanced-tool-use-2025-11-20,context-management-2025-06-27,task-budgets-2026-03-13',
+      context_management: {
+        edits: [{ type: 'clear_tool_uses_20250919', keep: { type: 'tool_uses', value: 2 }, clear_tool_inputs: true }],
+      },
+      inference_geo: 'us',
+      output_config: { task_budget: { type: 'tokens', total: 400_000 } },
+      tools: [{ name: 'weather', input_examples: [{ city: 'Paris' }] }],
+    },
+  ],
+  [
+    'how it is to reason, and where it is not to search',
+    'openai-responses',
+    {
+      tools: { find: provided('openai.web_search', { filters: { blockedDomains: ['a.test'] } }) },
+      reasoning: 'low',
+      providerOptions: { openai: { reasoningMode: 'pro', reasoningContext: 'all_turns' } },
+    },
+    {
+      reasoning: { effort: 'low', mode: 'pro', context: 'all_turns' },
+      tools: [{ type: 'web_search', filters: { blocked_domains: ['a.test'] } }],
+    },
   ],
   [
     'a search that is forced',

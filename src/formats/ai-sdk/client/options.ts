@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../lib/json.ts'
+import { isObject, type JsonObject } from '../../../lib/json.ts'
 import type { Effort } from '../../../traits.ts'
 import type { ProviderFormat } from '../../../types.ts'
 import { EFFORTS } from '../../canonical/base-traits.ts'
@@ -10,6 +10,7 @@ import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
 import { thinkingBudgetOf } from '../fields.ts'
 import { markIn } from './metadata.ts'
+import { inSnakeCase } from './tools.ts'
 
 /** The other facts that the options of a request contain. */
 interface ParsedOptions {
@@ -71,7 +72,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   })
   const isStrict = openai.flag('strictJsonSchema')
   const text = openai.text('instructions')
-  const own = parseOwn({ openai, google }, targetFormat)
+  const own = parseOwn({ openai, anthropic, google }, targetFormat)
   for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // they concern the client alone
   for (const name of ['forceReasoning', 'systemMessageMode']) openai.ignore(name) // the gateway knows what the model takes
   if (openai.texts('include')?.some((name) => name !== ENCRYPTED_REASONING))
@@ -115,15 +116,38 @@ function refuseServerState(
 
 /** The options that only the vendor of the target has, in the words of its API. */
 function parseOwn(
-  { openai, google }: Record<'openai' | 'google', Fields>,
+  { openai, anthropic, google }: Record<'openai' | 'anthropic' | 'google', Fields>,
   format: ProviderFormat | undefined,
 ): OwnForm | undefined {
-  if (format !== 'gemini' && format !== 'openai-responses') return undefined
+  if (format !== 'gemini' && format !== 'openai-responses' && format !== 'anthropic-messages') return undefined
   const value =
     format === 'gemini'
       ? googleOwn(google)
-      : defined<JsonObject>({ truncation: openai.text('truncation'), max_tool_calls: openai.number('maxToolCalls') })
+      : format === 'openai-responses'
+        ? openaiOwn(openai)
+        : anthropicOwn(anthropic)
   return Object.keys(value).length > 0 ? { format, value } : undefined
+}
+
+function openaiOwn(openai: Fields): JsonObject {
+  const [mode, context] = [openai.text('reasoningMode'), openai.text('reasoningContext')]
+  return defined<JsonObject>({
+    truncation: openai.text('truncation'),
+    max_tool_calls: openai.number('maxToolCalls'),
+    reasoning: (mode ?? context) && defined<JsonObject>({ mode, context }),
+  })
+}
+
+function anthropicOwn(anthropic: Fields): JsonObject {
+  const management = anthropic.fields('contextManagement')
+  const edits = management?.list('edits')?.filter(isObject)
+  const budget = anthropic.object('taskBudget')
+  management?.drop()
+  return defined<JsonObject>({
+    context_management: edits && { edits: edits.map(inSnakeCase) },
+    output_config: budget && { task_budget: budget },
+    inference_geo: anthropic.text('inferenceGeo'),
+  })
 }
 
 function googleOwn(google: Fields): JsonObject {
@@ -209,11 +233,12 @@ function parseReasoning(
   config?.drop()
   const isSummarized = targetFormat === 'openai-responses' && openai?.value.reasoningSummary === undefined
   const isHidden = isShown === false || display === 'omitted'
+  const isShort = targetFormat === 'anthropic-messages' && ![undefined, 'none', 'provider-default'].includes(general)
   const isFull = summary === 'detailed' || (isSummarized && effort !== undefined && effort !== 'none')
   const reasoning = defined<ReasoningOptions>({
     effort,
     budget: budget ?? (type === 'adaptive' || type === 'enabled' ? 'auto' : undefined),
-    show: isHidden ? 'none' : isFull ? 'full' : isShown || summary || display ? 'summary' : undefined,
+    show: isHidden ? 'none' : isFull ? 'full' : isShown || summary || display || isShort ? 'summary' : undefined,
   })
   return Object.keys(reasoning).length > 0 ? reasoning : undefined
 }

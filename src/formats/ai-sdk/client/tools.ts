@@ -34,16 +34,17 @@ export function parseTools(body: Fields, context: FileContext): OfferedTools {
     const tool = parseTool(fields, context)
     if (tool.type === 'web-search') search = fields.text('name')
     if (tool.type === 'function') fields.drop()
-    warnings.place(tool, fields.at, { schema: 'inputSchema', kind: 'id' })
+    warnings.place(tool, fields.at, { schema: 'inputSchema', examples: 'inputExamples', kind: 'id' })
     return tool
   })
   return { tools: withoutVendorTools(offered, toolChoice, warnings), toolChoice, search }
 }
 
-function parseTool(tool: Fields, { warnings, targetFormat }: FileContext): OfferedTool {
+function parseTool(tool: Fields, context: FileContext): OfferedTool {
+  const { warnings, targetFormat } = context
   const type = tool.text('type') ?? 'function'
   const name = tool.text('name') ?? warnings.refuse(tool.path('name'), 'is required.')
-  if (type === 'function') return parseFunction(tool, name, warnings)
+  if (type === 'function') return parseFunction(tool, name, context)
   const id = tool.text('id') ?? ''
   if (SEARCHES.test(id)) return parseSearch(tool)
   if (id === 'openai.custom') return parseCustom(tool, name)
@@ -57,8 +58,12 @@ function parseTool(tool: Fields, { warnings, targetFormat }: FileContext): Offer
 /** The web searches of AI SDK's providers: `openai.web_search`, `anthropic.web_search_20250305`, `google.google_search`, `xai.web_search`. */
 const SEARCHES = /^[a-z.-]+\.(?:web_search(?:_preview|_\d+)?|google_search)$/i
 
-function parseFunction(tool: Fields, name: string, warnings: Warnings): FunctionTool {
-  if (tool.list('inputExamples')?.length) warnings.noteDropped(tool.path('inputExamples'))
+function parseFunction(tool: Fields, name: string, { warnings, targetFormat }: FileContext): FunctionTool {
+  const examples = tool
+    .list('inputExamples')
+    ?.flatMap((example) => (isObject(example) && isObject(example.input) ? [example.input] : []))
+  const showsExamples = targetFormat === 'anthropic-messages' && examples && examples.length > 0
+  if (examples?.length && !showsExamples) warnings.noteDropped(tool.path('inputExamples'))
   tool.ignore('providerOptions', 'title')
   return defined<FunctionTool>({
     type: 'function',
@@ -66,6 +71,7 @@ function parseFunction(tool: Fields, name: string, warnings: Warnings): Function
     description: tool.text('description'),
     schema: tool.object('inputSchema'),
     strict: tool.flag('strict'),
+    examples: showsExamples ? examples : undefined,
     cache: parseMark(tool, warnings),
   })
 }
@@ -86,7 +92,7 @@ function parseCustom(tool: Fields, name: string): FreeFormTool {
 /** A tool that Anthropic defines and the client runs. Under a name of the client's own it is a function like any other. */
 function anthropicTool(id: string, name: string, args: JsonObject): FunctionTool | undefined {
   const [vendor, type = ''] = id.split('.', 2)
-  const tool = vendor === 'anthropic' ? clientTool({ type, name, ...inAnthropicsNames(args) }) : undefined
+  const tool = vendor === 'anthropic' ? clientTool({ type, name, ...inSnakeCase(args) }) : undefined
   if (!tool || ownNames.some(([start, own]) => type.startsWith(start) && own === name)) return tool
   const { own: _, ...plain } = tool
   return plain
@@ -95,14 +101,14 @@ function anthropicTool(id: string, name: string, args: JsonObject): FunctionTool
 /** The screen of Anthropic, which only its own models have learnt to use. */
 function screenTool(id: string, name: string, args: JsonObject): OfferedTool {
   const type = id.slice('anthropic.'.length)
-  const own = { format: 'anthropic-messages' as const, value: { type, name, ...inAnthropicsNames(args) } }
+  const own = { format: 'anthropic-messages' as const, value: { type, name, ...inSnakeCase(args) } }
   return name === 'computer' && betaOf(type) !== undefined
     ? { type: 'function', name, description: 'Shows and controls the screen of the user.', own }
     : { type: 'vendor', name, refusal: `the tool "${id}" has to be named "computer", in a version that is known here.` }
 }
 
 /** `displayWidthPx` as `display_width_px`. */
-const inAnthropicsNames = (args: JsonObject): JsonObject =>
+export const inSnakeCase = (args: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [
       name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -137,7 +143,7 @@ function parseSearch(search: Fields): WebSearchTool {
     maxUses: args?.number('maxUses'),
     contextSize: args?.wordOrDrop('searchContextSize', ['low', 'medium', 'high']),
     allowedDomains: args?.texts('allowedDomains') ?? filters?.texts('allowedDomains'),
-    blockedDomains: args?.texts('blockedDomains'),
+    blockedDomains: args?.texts('blockedDomains') ?? filters?.texts('blockedDomains'),
     location: location && defined<NonNullable<WebSearchTool['location']>>(location),
   })
   for (const fields of [place, filters, args]) fields?.drop()

@@ -2,6 +2,7 @@ import { assertNever } from '../../../lib/assert-never.ts'
 import type { ReasoningTraits } from '../../../traits.ts'
 import { betaOf } from '../../anthropic-tools.ts'
 import { shortId } from '../../canonical/ids.ts'
+import { withOwn } from '../../canonical/own-members.ts'
 import type { CanonicalRequest, OutputFormat, ReasoningOptions, RequestOptions } from '../../canonical/request.ts'
 import { defined } from '../../canonical/values.ts'
 import { strictSchema } from '../../strict-schema.ts'
@@ -13,7 +14,8 @@ import { writeToolChoice, writeTools } from './tools.ts'
 
 /** Writes a request for a message. */
 export function writeRequest(request: CanonicalRequest, target: TargetContext): WrittenRequest {
-  const body = dropUnboundThinking(wireRequest(request, target), target)
+  const whole = withOwn(wireRequest(request, target), request, 'anthropic-messages')
+  const body = dropUnboundThinking(whole, target)
   return { path: '/messages', headers: betasOf(body), body }
 }
 
@@ -33,13 +35,24 @@ function wireRequest(request: CanonicalRequest, target: TargetContext): WireRequ
 }
 
 /** The header that names the beta features of a request, as the version of the API demands that all compatible vendors have. */
-function betasOf({ messages, speed, thinking, tools = [] }: WireRequest): Record<string, string> {
+function betasOf({
+  messages,
+  speed,
+  thinking,
+  tools = [],
+  context_management,
+  output_config,
+}: WireRequest): Record<string, string> {
   const ofTools = tools.flatMap((tool) => ('type' in tool && betaOf(String(tool.type))) || [])
   const betas = [
     ...new Set(ofTools),
     ...(messages.some(namesFile) ? ['files-api-2025-04-14'] : []),
     ...(thinking?.type === 'adaptive' && thinking.block_binding ? [BINDING_BETA] : []),
     ...(speed === 'fast' ? ['fast-mode-2026-02-01'] : []),
+    ...(tools.some((tool) => 'input_examples' in tool) ? ['advanced-tool-use-2025-11-20'] : []),
+    ...(context_management ? ['context-management-2025-06-27'] : []),
+    ...(context_management?.edits.some(({ type }) => type === 'compact_20260112') ? ['compact-2026-01-12'] : []),
+    ...(output_config?.task_budget ? ['task-budgets-2026-03-13'] : []),
   ]
   return betas.length > 0 ? { 'anthropic-beta': betas.join(',') } : {}
 }

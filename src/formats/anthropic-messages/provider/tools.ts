@@ -19,9 +19,11 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
 function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
   if (target.traits.ownTools && tool.own?.format === 'anthropic-messages')
     return { ...tool.own.value, ...wireMark(tool.cache, target) } as WireTool // as the client declared it
-  const { name, description, schema, strict, outputSchema, cache } = tool
+  const { name, description, schema, strict, outputSchema, examples, cache } = tool
   const path = target.warnings.pathOf(tool, 'tools')
   if (outputSchema) target.warnings.noteDropped(target.warnings.pathOf(tool, 'tools', 'outputSchema'))
+  if (examples && !target.traits.ownTools)
+    target.warnings.noteDropped(target.warnings.pathOf(tool, 'tools', 'examples'))
   const whole = { ...(schema ?? { properties: {} }), type: 'object' }
   const input = strict ? strictSchema(whole, (change) => target.warnings.noteChanged(path, change)) : whole
   return {
@@ -29,6 +31,7 @@ function writeFunction(tool: FunctionTool, target: TargetContext): WireTool {
     ...defined({ description }),
     input_schema: { ...input, type: 'object' },
     ...(strict && { strict }),
+    ...(examples && target.traits.ownTools && { input_examples: examples }),
     ...wireMark(cache, target),
   }
 }

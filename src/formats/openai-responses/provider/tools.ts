@@ -45,19 +45,27 @@ function writeFreeForm({ name, description, grammar }: FreeFormTool) {
   return defined<WireTool & { type: 'custom' }>({ type: 'custom', name, description, format })
 }
 
-function writeSearch(tool: WebSearchTool, { warnings }: TargetContext) {
+type WireSearch = WireTool & { type: 'web_search' }
+
+function writeSearch(tool: WebSearchTool, { traits, warnings }: TargetContext) {
   const { contextSize, location, allowedDomains, blockedDomains, maxUses } = tool
-  if (blockedDomains)
+  if (blockedDomains && !traits.ownTools)
     warnings.refuse(
       warnings.pathOf(tool, 'tools', 'blockedDomains'),
       'the target cannot keep a search away from certain domains.',
     )
   if (maxUses !== undefined) warnings.noteDropped(warnings.pathOf(tool, 'tools', 'maxUses'))
-  return defined<WireTool & { type: 'web_search' }>({
+  return defined<WireSearch>({
     type: 'web_search',
     search_context_size: contextSize,
     user_location: location && { type: 'approximate', ...location },
-    filters: allowedDomains && { allowed_domains: allowedDomains },
+    filters:
+      allowedDomains || blockedDomains
+        ? defined<NonNullable<WireSearch['filters']>>({
+            allowed_domains: allowedDomains,
+            blocked_domains: blockedDomains,
+          })
+        : undefined,
   })
 }
 

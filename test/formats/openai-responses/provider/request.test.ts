@@ -1,3 +1,4 @@
+import type { Tool } from '../../../../src/formats/canonical/tools.ts'
 import type { Turn } from '../../../../src/formats/canonical/turns.ts'
 import { responsesTranslator } from '../../../../src/formats/openai-responses/translator.ts'
 import { assert, suite } from '../../../support/suite.ts'
@@ -106,7 +107,9 @@ test('free-form tools, a web search and tool choices are written', () => {
     { type: 'function', name: 'f' },
   ]
   assert.equal(tool_choice, { type: 'allowed_tools', mode: 'auto', tools: named })
-  assert.throws(() => write({ tools: [{ type: 'web-search', blockedDomains: ['a'] }] }), /away from certain domains/)
+  const blocked: Tool[] = [{ type: 'web-search', blockedDomains: ['a'] }]
+  assert.equal(write({ tools: blocked }).body.tools, [{ type: 'web_search', filters: { blocked_domains: ['a'] } }])
+  assert.throws(() => write({ tools: blocked }, { traits: { ownTools: false } }), /away from certain domains/)
 })
 
 test('options, the output format and reasoning are written', () => {
