@@ -183,9 +183,21 @@ const choiceRefusals: Readonly<Record<RefusedChoice, string>> = {
   'round-robin': 'cannot be "round-robin": a list lives for one request, and keeps no turn. Make a combo of it',
 }
 
-const listItems: Readonly<Record<ListItems, { says: string; tooMany(most: number): string }>> = {
+interface ListTexts {
+  says: string
+  tooMany(most: number): string
+  /** Of a list that must name something; default `EMPTY`. */
+  empty?: string
+}
+
+const listItems: Readonly<Record<ListItems, ListTexts>> = {
   modelIds: { says: 'must be a list of model ids', tooMany: (most) => `must not hold more than ${most} ids` },
   models: { says: 'must be a list of model names', tooMany: (most) => `must not name more than ${most} models` },
+  entries: {
+    says: 'must be a list of model names',
+    tooMany: (most) => `must not name more than ${most} models`,
+    empty: 'must name at least one model',
+  },
   kinds: { says: 'must be a list of kinds', tooMany: (most) => `must not name more than ${most} kinds` },
   conditions: { says: 'must be a list of "content" and "schema"', tooMany: () => 'must name each once' },
 }
@@ -239,9 +251,9 @@ function numberSchema({ least, above, most, isWhole }: NumberShape): v.GenericSc
 }
 
 function listSchema({ most, items, isFilled }: ListShape, item: v.GenericSchema) {
-  const { says, tooMany } = listItems[items]
+  const { says, tooMany, empty = EMPTY } = listItems[items]
   const schema = v.pipe(v.array(item, says), v.maxLength(most, tooMany(most)))
-  return isFilled ? v.pipe(schema, v.minLength(1, EMPTY)) : schema
+  return isFilled ? v.pipe(schema, v.minLength(1, empty)) : schema
 }
 
 const EMPTY = 'must not be empty; send null, or leave it out, for no restriction'

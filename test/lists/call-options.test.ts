@@ -199,7 +199,7 @@ const refusals: Array<[options: unknown, message: string | RegExp]> = [
   ],
   [{ tags: ['a'] }, /^Unknown field "providerOptions\.signalbox\.tags"/],
   [{ models: 'one/m' }, '"providerOptions.signalbox.models" must be a list of model names'],
-  [{ models: [] }, /^"providerOptions\.signalbox\.models" must not be empty/],
+  [{ models: [] }, '"providerOptions.signalbox.models" must name at least one model'],
   [{ models: null }, /^"providerOptions\.signalbox\.models" must/],
   [{ models: ['one/m', {}] }, /^"providerOptions\.signalbox\.models\[1\]\.model" is required/],
   [

@@ -113,7 +113,7 @@ const refusals: Array<[list: unknown, message: string | RegExp]> = [
   ['"one/m"', /^Send an object with "models"/],
   [',', '"models[0]" must not be blank'],
   [{}, '"models" is required and must be a list of model names'],
-  [{ models: [] }, /^"models" must/],
+  [{ models: [] }, '"models" must name at least one model'],
   [{ models: 'one/m' }, /^"models" must be a list of model names/],
   [{ models: ['one/m', 5] }, '"models[1]" must be text, or an object with "model"'],
   [{ models: ['one/m', { model: 'two/m', params: { foo: 1 } }] }, /^Unknown field "models\[1\]\.params\.foo"\./],

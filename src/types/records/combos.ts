@@ -40,7 +40,7 @@ export const comboFields = {
   kind: { shape: choice(kinds, { isOpen: true }), isOptional: true, readAs: 'llm', given: free },
   /** Model names, at most 100: `<alias>/<model_id>`, an alias, or another combo. */
   models: {
-    shape: list(entry, { items: 'models', most: 100 }),
+    shape: list(entry, { items: 'entries', most: 100 }),
     isEssential: true,
     given: { create: 'required', update: 'optional', put: 'optional' },
   },

@@ -7,7 +7,7 @@ import { choice, flag, list, text, whole } from './shapes.ts'
 
 /** The members of the models that a request brings (src/routing/LISTS.md). They are those of a combo, but for its name and what lasts. */
 export const requestModelsFields = {
-  models: { shape: list(entry, { items: 'models', most: 100, isFilled: true }), given: { create: 'required' } },
+  models: { shape: list(entry, { items: 'entries', most: 100, isFilled: true }), given: { create: 'required' } },
   on: comboFields.on,
   strategy: {
     shape: choice(
