@@ -150,7 +150,10 @@ test('what a connection, a price or a model of 9router lacks is said, and the fi
         account('azure', { providerSpecificData: { azureEndpoint: 'https://a.openai.azure.com', apiVersion: 'a/b' } }),
         account('openai'),
       ],
-      pricing: { openai: { 'gpt-4o': {}, 'gpt-5': { reasoning: 3, input: -1 } } },
+      pricing: {
+        openai: { 'gpt-4o': {}, 'gpt-5': { reasoning: 3, input: -1, output: '' }, 'o3-mini': { cached: 'free' } },
+        azure: 5,
+      },
       customModels: [{ providerAlias: 'openai', id: '' }],
     },
     ['AZURE', 'OPENAI'],
@@ -158,6 +161,16 @@ test('what a connection, a price or a model of 9router lacks is said, and the fi
   assert.match(said, /azure \(azure\) -> has no azureEndpoint/)
   assert.match(said, /azure \(azure\): apiVersion -> is none/)
   assert.match(said, /customModels: openai\/ -> is of no connection/)
+  assert.not.match(said, /prices of connection/)
+  const noPrice = 'is not a price: a number of 0 or more, in US dollars for a million tokens.'
+  for (const line of [
+    'pricing.openai: gpt-4o -> has no prices',
+    `pricing.openai: gpt-5.input -> ${noPrice}`,
+    'pricing.openai: gpt-5.reasoning -> Tokens of reasoning are output here, and have its price.',
+    `pricing.openai: o3-mini.cached -> ${noPrice}`,
+    'pricing.azure -> has no prices',
+  ])
+    assert.ok(said.includes(line), `${line}\n${said}`)
   const { connections } = await api.connections.list()
   assert.equal(
     connections.map(({ id, prices }) => [id, prices]),

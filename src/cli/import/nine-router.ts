@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
-import { attemptsOf, isNone, listOf, numberOf, objectOf, textOf, words } from './given.ts'
+import { attemptsOf, isNone, isNothing, listOf, numberOf, objectOf, textOf, words } from './given.ts'
 import { type Prefixes, planConnection } from './nine-router-connections.ts'
 import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
 
@@ -205,29 +205,52 @@ function planModels(data: JsonObject, names: RouterNames, plan: ImportPlan): voi
       plan.maps(`customModels: ${name}`, `custom model ${target}`)
     }
   }
-  for (const [name, models] of Object.entries(objectOf(data.pricing))) {
+  planPrices(objectOf(data.pricing), names, plan)
+}
+
+/** The prices of 9router, which are in US dollars for a million tokens as they are here. */
+const PRICES: Readonly<Record<string, string>> = {
+  input: 'input',
+  output: 'output',
+  cached: 'cacheRead',
+  cache_creation: 'cacheWrite',
+}
+const NO_PRICE = 'is not a price: a number of 0 or more, in US dollars for a million tokens.'
+const PRICE_REASONS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.keys(PRICES).map((member) => [member, NO_PRICE])),
+  reasoning: 'Tokens of reasoning are output here, and have its price.',
+}
+
+function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): void {
+  for (const [name, models] of Object.entries(pricing)) {
+    const place = `pricing.${name}`
     const connections = plan.connectionsOf(names.prefixes.get(name)?.provider ?? '')
     if (connections.length === 0) {
-      plan.leaves(`pricing.${name}`, 'is of no connection that could be made')
+      plan.leaves(place, 'is of no connection that could be made')
       continue
     }
+    if (isNothing(objectOf(models))) plan.leaves(place, 'has no prices')
+    let isPriced = false
     for (const [model, given] of Object.entries(objectOf(models))) {
-      const price = objectOf(given)
-      const perMillion = (member: string) => {
-        const found = numberOf(price[member])
-        return found === undefined || found < 0 ? undefined : found
-      }
-      const read: Record<string, PlannedValue | undefined> = {
-        input: perMillion('input'),
-        output: perMillion('output'),
-        cacheRead: perMillion('cached'),
-        cacheWrite: perMillion('cache_creation'),
-      }
-      if (Object.values(read).some((one) => one !== undefined))
-        for (const connection of connections) plan.price(connection, model, read)
+      const { price, done } = priceOf(objectOf(given))
+      if (isNothing(objectOf(given))) plan.leaves(`${place}: ${model}`, 'has no prices')
+      plan.leavesRest(`${place}: ${model}`, objectOf(given), { done, reasons: PRICE_REASONS })
+      if (!price) continue
+      isPriced = true
+      for (const connection of connections) plan.price(connection, model, price)
     }
-    plan.maps(`pricing.${name}`, `prices of ${connections.map((one) => `connection ${one}`).join(', ')}`)
+    if (isPriced) plan.maps(place, `prices of ${connections.map((one) => `connection ${one}`).join(', ')}`)
   }
+}
+
+/** The price of a model, and the members that it was made of. */
+function priceOf(given: JsonObject): { price: PlannedValue | undefined; done: readonly string[] } {
+  const found = Object.entries(PRICES).flatMap(([member, unit]) => {
+    const amount = numberOf(given[member])
+    return amount === undefined || amount < 0 ? [] : [{ member, unit, amount }]
+  })
+  const price = Object.fromEntries(found.map(({ unit, amount }) => [unit, amount]))
+  return { price: found.length > 0 ? price : undefined, done: found.map(({ member }) => member) }
 }
 
 function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: ImportPlan): void {
