@@ -176,6 +176,43 @@ test('providers that are called like members of objects are none', async ({ fold
   for (const name of names) assert.ok(out.includes(`Signalbox has no provider "${name}"`), out)
 })
 
+test('a key file of Vertex AI is a variable that takes its JSON: one for each file', async ({ folder }) => {
+  const vertex = (credentials?: string) => ({
+    model: 'vertex_ai/gemini-2.5-pro',
+    vertex_location: 'us-central1',
+    vertex_credentials: credentials,
+  })
+  const models: Model[] = [
+    ['a', vertex('/secrets/one.json')],
+    ['b', vertex('/secrets/two.json')],
+    ['c', vertex('/secrets/one.json')],
+    ['d', vertex('os.environ/TEAM_ACCOUNT')],
+    ['e', vertex()],
+  ]
+  const path = await written(folder, '.yaml', JSON.stringify(config(models)))
+  const names = ['VERTEX_CREDENTIALS_2', 'VERTEX_CREDENTIALS_3', 'TEAM_ACCOUNT', 'VERTEX_CREDENTIALS']
+  const accountOf = (name: string) => ({
+    ...{
+      type: 'service_account',
+      project_id: 'p-1',
+      private_key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----',
+    },
+    client_email: `${name}@p-1.iam.gserviceaccount.com`,
+  })
+  const env = Object.fromEntries(names.map((name) => [name, JSON.stringify(accountOf(name), undefined, 2)]))
+  const { said, api, warnings } = await started(folder, ['litellm', path], env)
+  const what = 'the JSON of a service account: the content of its key file, not the path'
+  for (const name of names) assert.ok(said.includes(`  ${name}: ${what}\n`), said)
+  const why = 'names a file, which is not read: give its content to the variable'
+  assert.ok(
+    said.includes(`model_list[0].litellm_params.vertex_credentials (and 1 more like it) -> ${why} ${names[0]}.`),
+    said,
+  )
+  assert.ok(said.includes(`model_list[1].litellm_params.vertex_credentials -> ${why} ${names[1]}.`), said)
+  assert.equal(warnings, [])
+  assert.is((await api.connections.list()).connections.length, 4)
+})
+
 test('nothing that may be a secret is printed or written, wherever a configuration of LiteLLM has it', async ({
   folder,
 }) => {

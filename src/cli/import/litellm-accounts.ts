@@ -2,7 +2,15 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
 import { address, hostName, providerAt } from './addresses.ts'
 import { textOf, words } from './given.ts'
-import { type ImportPlan, keyVariable, type PlannedAccount, type PlannedValue, Reference, slug } from './plan.ts'
+import {
+  type ImportPlan,
+  keyVariable,
+  type PlannedAccount,
+  type PlannedValue,
+  Reference,
+  SERVICE_ACCOUNT,
+  slug,
+} from './plan.ts'
 
 /* Which account at which provider a deployment of LiteLLM asks: the part of `litellm_params` that says where and by which key. */
 
@@ -45,6 +53,8 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
   fireworks: 'FIREWORKS_AI_API_KEY',
   vercel: 'VERCEL_AI_GATEWAY_API_KEY',
 }
+
+const VERTEX_VARIABLE = 'VERTEX_CREDENTIALS'
 
 /** The addresses that LiteLLM has for providers that are not built in here, and the keys of which it reads from variables. */
 const ADDRESSES: Readonly<Record<string, string>> = {
@@ -126,6 +136,8 @@ function withoutRoute(provider: string, model: string): GivenModel {
 export function variablesOf(params: JsonObject): string[] {
   const { provider = '' } = namedModel(params)
   const named = Object.values(params).flatMap((value) => environ(value) ?? [])
+  if (entryOf(PROVIDERS, provider) === 'vertex')
+    return params.vertex_credentials === undefined ? [...named, VERTEX_VARIABLE] : named
   return params.api_key === undefined ? [...named, usualVariable(provider)] : named
 }
 
@@ -235,18 +247,36 @@ function bedrockAccount(params: JsonObject, { region }: GivenModel, plan: Import
 }
 
 function vertexAccount(params: JsonObject, plan: ImportPlan): PlannedAccount {
-  const holds = 'the content of a key file of a service account'
   const given = params.vertex_credentials
-  const isPath = typeof given === 'string' && environ(given) === undefined && !given.trim().startsWith('{')
-  const key = isPath ? undefined : secretOf(given, 'VERTEX_CREDENTIALS', holds, plan)
+  const key = isKeyFile(given)
+    ? plan.variableFor(given.trim(), VERTEX_VARIABLE, SERVICE_ACCOUNT)
+    : secretOf(given, VERTEX_VARIABLE, SERVICE_ACCOUNT, plan)
   return {
     provider: 'vertex',
-    apiKey: key ?? plan.read('VERTEX_CREDENTIALS', holds),
+    apiKey: key ?? plan.read(VERTEX_VARIABLE, SERVICE_ACCOUNT),
     data: {
       project: referenceOr(params.vertex_project, 'a project of Google Cloud', plan),
       region: referenceOr(params.vertex_location, 'a region of Google Cloud', plan),
     },
   }
+}
+
+/** Has a deployment the path of a key file in place of the key? */
+const isKeyFile = (value: unknown): value is string =>
+  textOf(value) !== undefined && environ(value) === undefined && !String(value).trim().startsWith('{')
+
+/** Says that the key file of a deployment is not read, and which variable takes its content. */
+export function leaveKeyFile(
+  place: string,
+  params: JsonObject,
+  { account, plan }: { account: PlannedAccount; plan: ImportPlan },
+): void {
+  const [name] = account.apiKey?.names ?? []
+  if (account.provider !== 'vertex' || !isKeyFile(params.vertex_credentials)) return
+  plan.leaves(
+    `${place}.vertex_credentials`,
+    `names a file, which is not read: give its content to the variable ${name}.`,
+  )
 }
 
 /** The name of the variable in `os.environ/NAME`, or in `${NAME}` and `$NAME` of files that a shell fills in before LiteLLM reads them. */

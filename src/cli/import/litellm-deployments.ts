@@ -4,7 +4,14 @@ import { defaultCatalog } from '../../providers/catalog.ts'
 import type { CatalogModel, Price } from '../../types.ts'
 import { entryParamsOf } from './entry-params.ts'
 import { isNothing, listOf, numberOf, objectOf, textOf, words } from './given.ts'
-import { ACCOUNT_PARAMS, accountOf, type GivenModel, namedModel, variablesOf } from './litellm-accounts.ts'
+import {
+  ACCOUNT_PARAMS,
+  accountOf,
+  type GivenModel,
+  leaveKeyFile,
+  namedModel,
+  variablesOf,
+} from './litellm-accounts.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 
 /** A deployment: one entry of `model_list`. */
@@ -164,6 +171,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
     plan.leaves(place, typeof account === 'string' ? account : `names no model behind "${provider}/"`)
     return undefined
   }
+  leaveKeyFile(`${place}.litellm_params`, params, { account, plan })
   const connection = plan.connection(account)
   const kind = kindOf(info, { provider: account.provider, model })
   const { price, done } = priceOf({ ...info, ...params }, kind)

@@ -136,11 +136,16 @@ export class ImportPlan {
 
   /** The variable for a secret that was written out; `wish` is its name, unless another secret has it. */
   secret(value: string, wish: string, holds: string): Reference {
+    return this.variableFor(value, wish, `${holds}, which the file has in clear`)
+  }
+
+  /** The variable for what a value stands for, such as the content of a file: the same for the same value. `wish`: its name, if it is free. */
+  variableFor(value: string, wish: string, holds: string): Reference {
     const known = this.#secrets.get(value)
     if (known !== undefined) return variable(known)
     const name = free(variableName(wish), (one) => this.variables.has(one) || this.#reserved.has(one), '_')
     this.#secrets.set(value, name)
-    this.variables.set(name, `${holds}, which the file has in clear`)
+    this.variables.set(name, holds)
     return variable(name)
   }
 
@@ -377,6 +382,9 @@ export function variableName(text: string): string {
 
 /** The variable that usually holds the key of a provider here. */
 export const keyVariable = (provider: string): string => `${variableName(provider)}_API_KEY`
+
+/** What a variable for Vertex AI holds. */
+export const SERVICE_ACCOUNT = 'the JSON of a service account: the content of its key file, not the path'
 
 /** The entries of a combo, with their weights where they differ: up to 1,000, in the same proportion where one was higher. */
 export function entriesOf(entries: readonly PlannedEntry[]): PlannedValue[] {

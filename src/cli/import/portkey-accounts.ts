@@ -9,6 +9,7 @@ import {
   type PlannedAccount,
   type PlannedValue,
   Reference,
+  SERVICE_ACCOUNT,
   slug,
   variableName,
 } from './plan.ts'
@@ -117,7 +118,7 @@ export function accountOf(
   const literal = textOf(given.api_key)
   const key = literal === undefined ? undefined : secretOf(literal, `${wish}_API_KEY`, { holds: 'an API key', plan })
   const usual = vaulted ?? (isOwnServer || provider === 'ollama' ? undefined : provider)
-  const holds = provider === 'vertex' ? KEY_FILE : 'an API key'
+  const holds = provider === 'vertex' ? SERVICE_ACCOUNT : 'an API key'
   const apiKey = key ?? (usual === undefined ? undefined : plan.read(keyVariable(usual), holds))
   const baseUrl =
     host === undefined || at !== undefined
@@ -133,8 +134,6 @@ export function accountOf(
   if (provider === 'vertex') return vertexAccount(given, apiKey, plan)
   return { provider, apiKey, data: { baseUrl } }
 }
-
-const KEY_FILE = 'the content of a key file of a service account'
 
 /** Providers that keep their name at an address of the user's. */
 const KEEPS_NAME = ['ollama', 'azure', 'bedrock', 'vertex']
@@ -202,7 +201,7 @@ function vertexAccount(given: JsonObject, apiKey: Reference | undefined, plan: I
   }
   return {
     provider: 'vertex',
-    apiKey: isObject(account) ? plan.secret(JSON.stringify(account), 'VERTEX_CREDENTIALS', KEY_FILE) : apiKey,
+    apiKey: isObject(account) ? plan.secret(JSON.stringify(account), 'VERTEX_CREDENTIALS', SERVICE_ACCOUNT) : apiKey,
     data: {
       project: of(given.vertex_project_id, 'a project of Google Cloud'),
       region: of(given.vertex_region, 'a region of Google Cloud'),
