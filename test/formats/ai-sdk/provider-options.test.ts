@@ -346,3 +346,26 @@ test('what another vendor does not have is named', async () => {
     'providerOptions.openai.truncation',
   ])
 })
+
+test('reasoning that a model lacks is named by the option that asked for it, and refused by it to a strict call', async () => {
+  const asked: [call: Asked, path: string][] = [
+    [by({ signalbox: { reasoning: 'low' } }), 'providerOptions.signalbox.reasoning'],
+    [
+      by({ signalbox: { reasoning: 'low' }, anthropic: { thinking: { type: 'adaptive' } } }),
+      'providerOptions.signalbox.reasoning',
+    ],
+    [by({ openai: { reasoningEffort: 'high' } }), 'providerOptions.openai.reasoningEffort'],
+    [by({ anthropic: { effort: 'high' } }), 'providerOptions.anthropic.effort'],
+    [by({ google: { thinkingConfig: { thinkingBudget: 5 } } }), 'providerOptions.google.thinkingConfig'],
+    [by({ anthropic: { thinking: { type: 'enabled', budgetTokens: 5 } } }), 'providerOptions.anthropic.thinking'],
+    [{ reasoning: 'low' }, 'reasoning'],
+  ]
+  for (const [call, path] of asked) {
+    assert.ok((await ask('openai-chat', call, 'gpt-4.1')).warned.includes(path), path)
+    const headers = { 'x-signalbox-strict': 'true' }
+    const error = await ask('openai-chat', { ...call, headers }, 'gpt-4.1').catch((reason: unknown) => reason)
+    assert.match(String(error), `"${path}": it would be dropped, which this request does not allow`)
+  }
+})
+
+const by = (providerOptions: ai7.ProviderMetadata): Asked => ({ providerOptions })

@@ -60,7 +60,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
     parallelToolCalls: openai.flag('parallelToolCalls') ?? (isSerial === undefined ? undefined : !isSerial),
     prediction: parsePrediction(openai),
     presencePenalty: body.number('presencePenalty'),
-    reasoning: parseReasoning({ body, openai, anthropic, google, signalbox }, targetFormat),
+    reasoning: parseReasoning({ body, openai, anthropic, google, signalbox }, { warnings, targetFormat }),
     seed: body.number('seed'),
     serviceTier: parseTier({ openai, anthropic, google, gateway }),
     stop: body.texts('stopSequences'),
@@ -207,14 +207,25 @@ const modalities = new Map<string, 'text' | 'audio' | 'image'>([
   ['AUDIO', 'audio'],
 ])
 
+/** The members of `providerOptions` that ask for reasoning; a later one wins over an earlier one. */
+const REASONING_MEMBERS = [
+  ['anthropic', 'thinking'],
+  ['google', 'thinkingConfig'],
+  ['anthropic', 'effort'],
+  ['openai', 'reasoningEffort'],
+  ['signalbox', 'reasoning'],
+] as const
+
 /**
  * How hard the model is to think: the setting of AI SDK 7, or what the providers of the AI SDK have for that. As AI SDK's provider of OpenAI, an
  * effort asks a Responses API for a summary, unless `reasoningSummary` says otherwise.
  */
-function parseReasoning(
-  { body, openai, anthropic, google, signalbox }: Record<string, Fields>,
-  targetFormat: ProviderFormat | undefined,
-) {
+function parseReasoning(providers: Record<string, Fields>, { warnings, targetFormat }: OptionContext) {
+  const { body, openai, anthropic, google, signalbox } = providers
+  for (const [provider, member] of REASONING_MEMBERS) {
+    const fields = providers[provider]
+    if (fields?.value[member] !== undefined) warnings.useName('reasoning', fields.path(member))
+  }
   const general = body?.wordOrDrop('reasoning', ['provider-default', ...EFFORTS])
   const thinking = anthropic?.fields('thinking')
   const type = thinking?.text('type')
