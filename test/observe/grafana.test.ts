@@ -36,14 +36,15 @@ function sampleNames(metric: Metric): string[] {
   return [metric.kind === 'counter' ? `${name}_total` : name]
 }
 
-const labelsBySample = new Map(
-  Object.values<Metric>(measures).flatMap((metric) =>
-    sampleNames(metric).map((name) => {
+const labelsBySample = new Map([
+  ['up', ['job', 'instance']], // which Prometheus records of each scrape
+  ...Object.values<Metric>(measures).flatMap((metric) =>
+    sampleNames(metric).map((name): [string, string[]] => {
       const own = metric.labels.map((label) => label.replaceAll('.', '_'))
-      return [name, name.endsWith('_bucket') ? [...own, 'le'] : own] as const
+      return [name, name.endsWith('_bucket') ? [...own, 'le'] : own]
     }),
   ),
-)
+])
 const WORDS = new Set(['sum', 'max', 'by', 'rate', 'increase', 'histogram_quantile', 'unless', 'label_values'])
 
 /** What in a query is no measure and no label of one that it asks for. */
@@ -99,9 +100,16 @@ test('every panel says what it shows, in a unit, with labels that its query has,
 })
 
 test('every alert asks for measures and labels that there are, and names no label that its query has not', () => {
-  assert.ok(rules.length >= 5)
+  assert.ok(rules.length >= 6)
   for (const { alert, expr, annotations } of rules) {
     assert.equal(unknownIn(expr), [], alert)
     assert.equal(missingIn(annotations.summary, /\$labels\.(\w+)/g, expr), [], alert)
   }
+})
+
+test('the alert of a gateway that cannot be reached is for the job of the examples', () => {
+  const { expr } = rules.find(({ alert }) => alert === 'SignalboxDown') ?? {}
+  const [, job] = expr?.match(/\bup\{job="([^"]+)"\}/) ?? []
+  for (const file of ['../../examples/container/prometheus.yml', '../../src/observe/README.md'])
+    assert.ok(readFileSync(new URL(file, import.meta.url), 'utf8').includes(`job_name: ${job}\n`), file)
 })
