@@ -1,15 +1,9 @@
-import { mkdir, mkdtemp, readFile, readlink, rm, symlink, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, readlink, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { assert, suite } from '../support/suite.ts'
-import { fresh, run, started, written } from './imported.ts'
+import { assert } from '../support/suite.ts'
+import { fresh, importSuite, run, started, written } from './imported.ts'
 
-const test = suite('the files that an import reads and writes', { folder: '' })
-
-test.before(async (context) => {
-  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
-})
-test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+const test = importSuite('the files that an import reads and writes')
 
 const CONFIG = 'model_list: [{ model_name: m, litellm_params: { model: gpt-4o, api_key: sk-canary } }]\n'
 

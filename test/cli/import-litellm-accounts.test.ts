@@ -1,44 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { assert, suite } from '../support/suite.ts'
-import { run, started, written } from './imported.ts'
+import { assert } from '../support/suite.ts'
+import {
+  importedLiteLlm,
+  importSuite,
+  type LiteLlmModel,
+  lab,
+  litellmConfig,
+  run,
+  started,
+  written,
+} from './imported.ts'
 
-const test = suite('the accounts of a configuration of LiteLLM', { folder: '' })
-
-test.before(async (context) => {
-  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
-})
-test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
-
-const KEYS = {
-  OPENAI_API_KEY: 'openai-key-1234567',
-  ANTHROPIC_API_KEY: 'anthropic-key-1234567',
-  AZURE_API_KEY: 'azure-key-1234567',
-  AZURE_API_BASE: 'https://one.openai.azure.com/',
-  AZURE_API_VERSION: '2024-10-21',
-  LAB_API_KEY: 'lab-key-1234567',
-}
-
-type Model = [name: string, params: object, rest?: object]
-const config = (models: readonly Model[], rest: object = {}) => ({
-  model_list: models.map(([model_name, litellm_params, more]) => ({ model_name, litellm_params, ...more })),
-  ...rest,
-})
-const lab = (model: string, more: object = {}) => ({
-  model: `openai/${model}`,
-  api_base: 'http://lab.test/v1',
-  api_key: 'os.environ/LAB_API_KEY',
-  ...more,
-})
-
-async function imported(folder: string, content: object) {
-  const path = await written(folder, '.yaml', JSON.stringify(content))
-  const found = await started(folder, ['litellm', path], KEYS)
-  const { combos } = await found.api.combos.list()
-  const byName = Object.fromEntries(combos.map((combo) => [combo.name, combo]))
-  return { ...found, combos: byName, aliases: (await found.api.aliases.list()).aliases }
-}
+const test = importSuite('the accounts of a configuration of LiteLLM')
 
 test('deployments at two accounts of one provider are asked for their own models only', async ({ folder }) => {
   const azure = (name: string) => ({
@@ -51,7 +24,7 @@ test('deployments at two accounts of one provider are asked for their own models
     folder,
     '.yaml',
     JSON.stringify(
-      config([
+      litellmConfig([
         ['gpt', azure('eu')],
         ['gpt', azure('us')],
       ]),
@@ -83,9 +56,9 @@ test('servers that are called like a provider here keep a prefix of their own, a
     d: 'https://api.openai.com/v1/',
     e: 'os.environ/AZURE_API_BASE',
   }
-  const { warnings, chat, aliases } = await imported(
+  const { warnings, chat, aliases } = await importedLiteLlm(
     folder,
-    config(Object.entries(addresses).map(([name, address]) => [name, at(address)])),
+    litellmConfig(Object.entries(addresses).map(([name, address]) => [name, at(address)])),
   )
   assert.equal(warnings, [])
   assert.equal(aliases, {
@@ -109,8 +82,8 @@ test('servers that are called like a provider here keep a prefix of their own, a
 test('credentials of a list, addresses and versions of variables, and routes within names are what LiteLLM takes them for', async ({
   folder,
 }) => {
-  const { said, file, chat } = await imported(folder, {
-    ...config([
+  const { said, file, chat } = await importedLiteLlm(folder, {
+    ...litellmConfig([
       ['one', { model: 'azure/gpt-4o', litellm_credential_name: 'eu' }],
       [
         'two',
@@ -158,7 +131,7 @@ for (const [params, said] of names)
   test(`an import from LiteLLM says who is asked for ${JSON.stringify(params)}`, async ({ folder }) => {
     const { code, out, err } = await run(
       'litellm',
-      await written(folder, '.json', JSON.stringify(config([['m', params]]))),
+      await written(folder, '.json', JSON.stringify(litellmConfig([['m', params]]))),
     )
     assert.is(code, 0, err)
     assert.match(out, said)
@@ -169,7 +142,7 @@ test('providers that are called like members of objects are none', async ({ fold
   const path = await written(
     folder,
     '.json',
-    JSON.stringify(config(names.map((name): Model => [name, { model: `${name}/m` }]))),
+    JSON.stringify(litellmConfig(names.map((name): LiteLlmModel => [name, { model: `${name}/m` }]))),
   )
   const { code, out, err } = await run('litellm', path)
   assert.is(code, 0, err)
@@ -182,14 +155,14 @@ test('a key file of Vertex AI is a variable that takes its JSON: one for each fi
     vertex_location: 'us-central1',
     vertex_credentials: credentials,
   })
-  const models: Model[] = [
+  const models: LiteLlmModel[] = [
     ['a', vertex('/secrets/one.json')],
     ['b', vertex('/secrets/two.json')],
     ['c', vertex('/secrets/one.json')],
     ['d', vertex('os.environ/TEAM_ACCOUNT')],
     ['e', vertex()],
   ]
-  const path = await written(folder, '.yaml', JSON.stringify(config(models)))
+  const path = await written(folder, '.yaml', JSON.stringify(litellmConfig(models)))
   const names = ['VERTEX_CREDENTIALS_2', 'VERTEX_CREDENTIALS_3', 'TEAM_ACCOUNT', 'VERTEX_CREDENTIALS']
   const accountOf = (name: string) => ({
     ...{
@@ -217,7 +190,7 @@ test('nothing that may be a secret is printed or written, wherever a configurati
   folder,
 }) => {
   const canary = (name: string) => `sk-canary-${name}-0123456789abcdef`
-  const content = config(
+  const content = litellmConfig(
     [
       [
         'a',

@@ -1,49 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { assert, suite } from '../support/suite.ts'
-import { started, written } from './imported.ts'
+import { assert } from '../support/suite.ts'
+import { importedLiteLlm, importSuite, type LiteLlmModel, lab, litellmConfig } from './imported.ts'
 
-const test = suite('what a configuration of LiteLLM is here', { folder: '' })
-
-test.before(async (context) => {
-  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
-})
-test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
-
-const KEYS = {
-  OPENAI_API_KEY: 'openai-key-1234567',
-  ANTHROPIC_API_KEY: 'anthropic-key-1234567',
-  AZURE_API_KEY: 'azure-key-1234567',
-  AZURE_API_BASE: 'https://one.openai.azure.com/',
-  AZURE_API_VERSION: '2024-10-21',
-  LAB_API_KEY: 'lab-key-1234567',
-}
-
-type Model = [name: string, params: object, rest?: object]
-const config = (models: readonly Model[], rest: object = {}) => ({
-  model_list: models.map(([model_name, litellm_params, more]) => ({ model_name, litellm_params, ...more })),
-  ...rest,
-})
-const lab = (model: string, more: object = {}) => ({
-  model: `openai/${model}`,
-  api_base: 'http://lab.test/v1',
-  api_key: 'os.environ/LAB_API_KEY',
-  ...more,
-})
-
-async function imported(folder: string, content: object) {
-  const path = await written(folder, '.yaml', JSON.stringify(content))
-  const found = await started(folder, ['litellm', path], KEYS)
-  const { combos } = await found.api.combos.list()
-  const byName = Object.fromEntries(combos.map((combo) => [combo.name, combo]))
-  return { ...found, combos: byName, aliases: (await found.api.aliases.list()).aliases }
-}
+const test = importSuite('what a configuration of LiteLLM is here')
 
 test('an order of deployments becomes a fallback from those of one order to those of the next', async ({ folder }) => {
-  const { combos, chat, down } = await imported(
+  const { combos, chat, down } = await importedLiteLlm(
     folder,
-    config([
+    litellmConfig([
       ['m', lab('last')],
       ['m', lab('second-a', { order: 2, rpm: 3 })],
       ['m', lab('first', { order: 1 })],
@@ -65,9 +28,9 @@ test('an order of deployments becomes a fallback from those of one order to thos
 test('fallbacks go on to the fallbacks of those that they lead to, to aliases, and to names that a star stands for', async ({
   folder,
 }) => {
-  const { said, combos, aliases } = await imported(
+  const { said, combos, aliases } = await importedLiteLlm(
     folder,
-    config(
+    litellmConfig(
       [
         ['a', lab('a')],
         ['b', lab('b')],
@@ -104,22 +67,25 @@ test('fallbacks go on to the fallbacks of those that they lead to, to aliases, a
 
 test('fallbacks of fallbacks end where LiteLLM gives up', async ({ folder }) => {
   const names = 'abcdefgh'.split('')
-  const models = names.map((name): Model => [name, lab(name)])
+  const models = names.map((name): LiteLlmModel => [name, lab(name)])
   const fallbacks = names.slice(1).map((name, at) => ({ [names[at] ?? '']: [name] }))
   for (const [more, last] of [
     [{}, 'f'],
     [{ max_fallbacks: 2 }, 'c'],
   ] as const) {
-    const { combos, said } = await imported(folder, config(models, { router_settings: { fallbacks, ...more } }))
+    const { combos, said } = await importedLiteLlm(
+      folder,
+      litellmConfig(models, { router_settings: { fallbacks, ...more } }),
+    )
     assert.is(combos.a?.models.at(-1), `lab.test/${last}`)
     assert.not.match(said, /max_fallbacks/)
   }
 })
 
 test('a budget counts what has a price, and lets models without one answer as LiteLLM does', async ({ folder }) => {
-  const { api, chat, said } = await imported(
+  const { api, chat, said } = await importedLiteLlm(
     folder,
-    config([['m', lab('m')]], {
+    litellmConfig([['m', lab('m')]], {
       litellm_settings: { max_budget: 10, budget_duration: '7d' },
       router_settings: { num_retries: 'os.environ/RETRIES' },
     }),
@@ -133,9 +99,9 @@ test('a budget counts what has a price, and lets models without one answer as Li
 test('time-outs of deployments are those of their combo, and never shorter for whole answers than LiteLLM has them', async ({
   folder,
 }) => {
-  const { api, combos, said } = await imported(
+  const { api, combos, said } = await importedLiteLlm(
     folder,
-    config(
+    litellmConfig(
       [
         ['m', lab('a', { timeout: 300, stream_timeout: 10 })],
         ['m', lab('b', { timeout: '60' })],
@@ -169,13 +135,13 @@ const NAMES = [
 ]
 
 test('every name that LiteLLM takes for a model is asked for as it was', async ({ folder }) => {
-  const models = NAMES.flatMap((name, at): Model[] => [
+  const models = NAMES.flatMap((name, at): LiteLlmModel[] => [
     [name, lab(`a${at}`)],
     [name, lab(`b${at}`)],
   ])
-  const { said, warnings, chat } = await imported(
+  const { said, warnings, chat } = await importedLiteLlm(
     folder,
-    config([...models, ['m', lab('c')], ['m', lab('d')], ['..', lab('e')], ['n'.repeat(300), lab('f')]], {
+    litellmConfig([...models, ['m', lab('c')], ['m', lab('d')], ['..', lab('e')], ['n'.repeat(300), lab('f')]], {
       router_settings: { fallbacks: [{ m: ['constructor'] }], routing_strategy: 'constructor' },
     }),
   )
@@ -193,9 +159,9 @@ test('every name that LiteLLM takes for a model is asked for as it was', async (
 })
 
 test('a model of another kind is asked where models of its kind are', async ({ folder }) => {
-  const { ask, api, said } = await imported(
+  const { ask, api, said } = await importedLiteLlm(
     folder,
-    config([
+    litellmConfig([
       [
         'vectors',
         lab('bge', { max_tokens: 5 }),
@@ -227,9 +193,9 @@ test('what a model is for is known from the catalog or its name where the file d
     api_key: 'os.environ/AZURE_API_KEY',
   })
   const info = { model_info: { base_model: 'text-embedding-ada-002' } }
-  const { combos, ask, api } = await imported(
+  const { combos, ask, api } = await importedLiteLlm(
     folder,
-    config([
+    litellmConfig([
       ['vectors', azure('one'), info],
       ['vectors', azure('two'), info],
       ['openai-vectors', { model: 'text-embedding-3-small' }],
@@ -256,7 +222,7 @@ for (const content of [
   { environment_variables: { LITELLM_MASTER_KEY: 'sk-canary' }, model_list: [] },
 ])
   test(`clients need a key after an import of ${JSON.stringify(content)}`, async ({ folder }) => {
-    const { api, said } = await imported(folder, content)
+    const { api, said } = await importedLiteLlm(folder, content)
     assert.is((await api.settings.get()).requireApiKey, true)
     assert.equal(
       (await api.keys.list()).keys.map(({ name }) => name),
@@ -269,9 +235,9 @@ for (const content of [
 test('a name with a star stands for the models of the catalog by their own names, where these mean nothing else', async ({
   folder,
 }) => {
-  const { aliases, chat, said, warnings } = await imported(
+  const { aliases, chat, said, warnings } = await importedLiteLlm(
     folder,
-    config(
+    litellmConfig(
       [
         ['*', { model: 'openai/*' }],
         ['claude-*', { model: 'anthropic/claude-*' }],
@@ -304,9 +270,9 @@ test('a deployment costs what the model costs that it is, and a budget says whic
     api_base: 'https://one.openai.azure.com',
     api_key: 'os.environ/AZURE_API_KEY',
   })
-  const { api, said } = await imported(
+  const { api, said } = await importedLiteLlm(
     folder,
-    config(
+    litellmConfig(
       [
         ['named', azure('gpt-4o')],
         ['based', azure('mine'), { model_info: { base_model: 'azure/gpt-4o-mini' } }],
@@ -329,7 +295,7 @@ test('a deployment costs what the model costs that it is, and a budget says whic
 })
 
 test('what LiteLLM gives each key that is made is said of the one key that is made here', async ({ folder }) => {
-  const { api, said } = await imported(folder, {
+  const { api, said } = await importedLiteLlm(folder, {
     litellm_settings: {
       default_key_generate_params: { max_budget: 5, tpm_limit: 1_000, models: ['m'], duration: '30d' },
     },

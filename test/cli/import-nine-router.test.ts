@@ -1,17 +1,11 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { assert, suite } from '../support/suite.ts'
+import { assert } from '../support/suite.ts'
 import { writeSqlite } from './import-samples.ts'
-import { fresh, run, started, written } from './imported.ts'
+import { fresh, importSuite, run, started, written } from './imported.ts'
 
-const test = suite('what the data of 9router are here', { folder: '' })
-
-test.before(async (context) => {
-  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
-})
-test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+const test = importSuite('what the data of 9router are here')
 
 const account = (provider: string, more: object = {}) => ({
   provider,

@@ -1,15 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { assert, suite } from '../support/suite.ts'
-import { run, started, written } from './imported.ts'
+import { assert } from '../support/suite.ts'
+import { importSuite, run, started, written } from './imported.ts'
 
-const test = suite('what a config of Portkey is here', { folder: '' })
-
-test.before(async (context) => {
-  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
-})
-test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+const test = importSuite('what a config of Portkey is here')
 
 const KEYS = {
   OPENAI_API_KEY: 'openai-key-1234567',

@@ -1,16 +1,10 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { assert, suite } from '../support/suite.ts'
+import { assert } from '../support/suite.ts'
 import { LITELLM, NINE_ROUTER, PORTKEY, PORTKEY_CONDITIONS, writeSqlite } from './import-samples.ts'
-import { fresh, run, started, written } from './imported.ts'
+import { fresh, importSuite, run, started, written } from './imported.ts'
 
-const test = suite('the import from other gateways', { folder: '' })
-
-test.before(async (context) => {
-  context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
-})
-test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+const test = importSuite('the import from other gateways')
 
 const LITELLM_ENV = {
   AZURE_API_BASE: 'https://eu.openai.azure.com',

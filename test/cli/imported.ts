@@ -1,12 +1,23 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { applyConfig, configWarnings, readConfigFile } from '../../src/cli/config-file.ts'
 import { createGateway } from '../../src/gateway.ts'
 import { defaultCatalog } from '../../src/providers/catalog.ts'
 import { chatAnswer } from '../pipeline/support/answers.ts'
-import { assert } from '../support/suite.ts'
+import { assert, suite } from '../support/suite.ts'
 import { runHere } from './run-here.ts'
+
+/** A suite whose tests share a `folder`, which is removed after them. */
+export function importSuite(name: string) {
+  const test = suite(name, { folder: '' })
+  test.before(async (context) => {
+    context.folder = await mkdtemp(join(tmpdir(), 'signalbox-import-test-'))
+  })
+  test.after(({ folder }) => rm(folder, { recursive: true, force: true }))
+  return test
+}
 
 let count = 0
 /** A path that nobody has used. */
@@ -89,4 +100,40 @@ export async function started(folder: string, args: string[], env: Record<string
   const chat = (model: string, body: object = {}) =>
     ask('/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hello' }], ...body })
   return { said, file, warnings, ask, chat, failing, down, api: gateway.api }
+}
+
+/** The variables that deployments of LiteLLM read. */
+const LITELLM_KEYS = {
+  OPENAI_API_KEY: 'openai-key-1234567',
+  ANTHROPIC_API_KEY: 'anthropic-key-1234567',
+  AZURE_API_KEY: 'azure-key-1234567',
+  AZURE_API_BASE: 'https://one.openai.azure.com/',
+  AZURE_API_VERSION: '2024-10-21',
+  LAB_API_KEY: 'lab-key-1234567',
+}
+
+/** A `model_name` of LiteLLM, its `litellm_params`, and further members of its entry. */
+export type LiteLlmModel = [name: string, params: object, rest?: object]
+
+/** A configuration of LiteLLM with these models, and further sections. */
+export const litellmConfig = (models: readonly LiteLlmModel[], rest: object = {}) => ({
+  model_list: models.map(([model_name, litellm_params, more]) => ({ model_name, litellm_params, ...more })),
+  ...rest,
+})
+
+/** The `litellm_params` of a model at a server of one's own. */
+export const lab = (model: string, more: object = {}) => ({
+  model: `openai/${model}`,
+  api_base: 'http://lab.test/v1',
+  api_key: 'os.environ/LAB_API_KEY',
+  ...more,
+})
+
+/** Imports a configuration of LiteLLM and starts a gateway with it, as `started` does; with its combos by their names, and its aliases. */
+export async function importedLiteLlm(folder: string, content: object) {
+  const path = await written(folder, '.yaml', JSON.stringify(content))
+  const found = await started(folder, ['litellm', path], LITELLM_KEYS)
+  const { combos } = await found.api.combos.list()
+  const byName = Object.fromEntries(combos.map((combo) => [combo.name, combo]))
+  return { ...found, combos: byName, aliases: (await found.api.aliases.list()).aliases }
 }
