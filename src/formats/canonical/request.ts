@@ -1,5 +1,6 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Effort, OptionName } from '../../traits.ts'
+import type { WireFormat } from '../../types.ts'
 import type { CacheMark, OwnForm } from './parts.ts'
 import type { Tool, ToolChoice } from './tools.ts'
 import type { Turn } from './turns.ts'
@@ -26,6 +27,17 @@ export interface CanonicalRequest {
 
 /** The request without its conversation, which may be large, for objects that live as long as a stream. */
 export const withoutTurns = (request: CanonicalRequest): CanonicalRequest => ({ ...request, turns: [] })
+
+/** The body with the members that the request has for this format alone. The members of an inner object join those that the body has in it. */
+export function withOwn<Body extends object>(body: Body, { own }: CanonicalRequest, format: WireFormat): Body {
+  if (own?.format !== format) return body
+  const written = new Map<string, unknown>(Object.entries(body))
+  const members = Object.entries(own.value).map(([name, value]) => {
+    const other = written.get(name)
+    return [name, isObject(value) && isObject(other) ? { ...other, ...value } : value]
+  })
+  return { ...body, ...Object.fromEntries(members) }
+}
 
 /** `now`: compact the conversation instead of answering; else compact it before the answer if it has more tokens than `above`. */
 export type CompactionMode = 'now' | { above?: number }

@@ -2,8 +2,13 @@ import { assertNever } from '../../../lib/assert-never.ts'
 import type { ReasoningTraits } from '../../../traits.ts'
 import { betaOf } from '../../anthropic-tools.ts'
 import { shortId } from '../../canonical/ids.ts'
-import { withOwn } from '../../canonical/own-members.ts'
-import type { CanonicalRequest, OutputFormat, ReasoningOptions, RequestOptions } from '../../canonical/request.ts'
+import {
+  type CanonicalRequest,
+  type OutputFormat,
+  type ReasoningOptions,
+  type RequestOptions,
+  withOwn,
+} from '../../canonical/request.ts'
 import { defined } from '../../canonical/values.ts'
 import { strictSchema } from '../../strict-schema.ts'
 import type { TargetContext, WrittenRequest } from '../../translator.ts'

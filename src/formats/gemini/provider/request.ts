@@ -1,5 +1,4 @@
-import { withOwn } from '../../canonical/own-members.ts'
-import type { CanonicalRequest, OutputFormat, RequestOptions } from '../../canonical/request.ts'
+import { type CanonicalRequest, type OutputFormat, type RequestOptions, withOwn } from '../../canonical/request.ts'
 import { defined } from '../../canonical/values.ts'
 import type { TargetContext, WrittenRequest } from '../../translator.ts'
 import { resolutionOf } from '../media.ts'

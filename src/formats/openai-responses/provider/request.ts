@@ -1,7 +1,12 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Effort } from '../../../traits.ts'
-import { withOwn } from '../../canonical/own-members.ts'
-import type { CanonicalRequest, OutputFormat, ReasoningOptions, RequestOptions } from '../../canonical/request.ts'
+import {
+  type CanonicalRequest,
+  type OutputFormat,
+  type ReasoningOptions,
+  type RequestOptions,
+  withOwn,
+} from '../../canonical/request.ts'
 import type { SystemTurn, Turn } from '../../canonical/turns.ts'
 import { defined, withoutUndefined } from '../../canonical/values.ts'
 import { wireCacheOptions, wireEndUser } from '../../openai-fields.ts'
