@@ -184,14 +184,14 @@ export function createCloudOperations(
               context,
               Math.max(0, VERIFIED_MS - (clock.now() - startedAt)),
             )
-            const near = await warningsOfPrivate(deps, context)
+            const warnings = await privateAddressWarnings(deps, context)
             return {
               success: true,
               verified: verifyError === undefined,
               ...(verifyError !== undefined && { verifyError }),
               ...(createdKey && { createdKey }),
               conflicts,
-              ...(near.length > 0 && { warnings: near }),
+              ...(warnings.length > 0 && { warnings }),
             }
           },
           { ms: EXCHANGE_MS },
@@ -325,7 +325,7 @@ async function problemOfMirror(
 }
 
 /** A warning that names the connections whose private addresses the proxy may be unable to reach, if there are any. */
-async function warningsOfPrivate(
+async function privateAddressWarnings(
   { store, catalog }: { store: WritableStore; catalog: Catalog },
   { cloudUrl }: ProxyContext,
 ): Promise<string[]> {
