@@ -131,16 +131,17 @@ function writeFile(
   return []
 }
 
-/** The pages of an answer, each of which is one source, however often it is found and cited; each citation of a document is one of its own. */
+/**
+ * The sources of an answer. A page is one source, however often the answer finds and cites it; each citation of a document is a source of its own.
+ */
 export interface Sources {
-  take(found: readonly (Citation | ServerToolPart['results'][number])[]): {
-    /** Those that are new. */
+  /** Takes citations, or the results of a search, of which only the URL and the title are read. */
+  take(found: readonly Citation[]): {
+    /** The sources that the answer has not had before. */
     sources: WireSource[]
     citations: WireCitation[]
   }
 }
-
-type CitedSource = Citation | ServerToolPart['results'][number]
 
 export function createSources(
   { documents }: AiSdkClient,
@@ -149,11 +150,10 @@ export function createSources(
   const pages = new Map<string, WireSource>()
   let taken = 0
 
-  function newSource(cited: CitedSource): WireSource | undefined {
-    const { url, title } = cited
+  function newSource(cited: Citation): WireSource | undefined {
+    const { url, title, document: index, fileId } = cited
     const head = { type: 'source' as const, id: `source-${taken}` }
     if (url) return { ...head, sourceType: 'url', url, ...(title && { title }) }
-    const { document: index, fileId } = 'document' in cited || 'fileId' in cited ? cited : {}
     const file =
       fileId === undefined ? undefined : { mediaType: 'text/plain', title: fileId, ...(title && { filename: title }) }
     const document = (index === undefined ? undefined : documents[index]) ?? file
@@ -183,22 +183,16 @@ export function createSources(
   }
 }
 
-/** What of a document is cited. */
-function placeOf(cited: CitedSource): WireMetadata {
-  const { quote, place } = 'place' in cited || 'quote' in cited ? cited : {}
-  return {
-    providerMetadata: { signalbox: { ...(quote !== undefined && { citedText: quote }), ...(place && { place }) } },
-  }
-}
+/** The cited words of a document, and their place in it. */
+const placeOf = ({ quote, place }: Citation): WireMetadata => ({
+  providerMetadata: { signalbox: { ...(quote !== undefined && { citedText: quote }), ...(place && { place }) } },
+})
 
-const spanOf = (cited: CitedSource) =>
-  'start' in cited || 'quote' in cited
-    ? {
-        ...(cited.start !== undefined && { startIndex: cited.start }),
-        ...(cited.end !== undefined && { endIndex: cited.end }),
-        ...(cited.quote !== undefined && { citedText: cited.quote }),
-      }
-    : {}
+const spanOf = ({ start, end, quote }: Citation) => ({
+  ...(start !== undefined && { startIndex: start }),
+  ...(end !== undefined && { endIndex: end }),
+  ...(quote !== undefined && { citedText: quote }),
+})
 
 /** How the answer ended. One that the model refused counts as filtered, even if the provider has reported a normal end. */
 export const wireFinish = ({ reason, raw }: Finish, hasRefusal: boolean): WireFinish => ({
