@@ -162,7 +162,8 @@ export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPla
   if (known === undefined && given === undefined && variable === undefined)
     return `Signalbox has no provider "${provider}", and there is no api_base to ask it at`
 
-  const wish = isOwnServer ? (provider === 'openai' ? serverName(given) : slug(provider)) : known
+  const ownName = () => (provider === 'openai' ? serverName(given) : slug(provider))
+  const wish = isOwnServer ? ownName() : known
   const needsKey = isOwnServer ? KEYED.includes(provider) : !KEYLESS.includes(known)
   const apiKey =
     secretOf(params.api_key, `${wish}_API_KEY`, 'an API key', plan) ??
@@ -170,12 +171,10 @@ export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPla
       ? secretOf(params.azure_ad_token, `${wish}_AD_TOKEN`, 'a token of Entra ID', plan)
       : undefined) ??
     (needsKey ? plan.read(usualVariable(at ?? provider), 'an API key') : undefined)
-  const base = (end = ''): PlannedValue | undefined =>
-    variable !== undefined
-      ? new Reference(['', end], plan.read(variable, 'an address').names)
-      : given === undefined || at !== undefined
-        ? undefined
-        : address(plan, given, { wish, end })
+  const base = (end = ''): PlannedValue | undefined => {
+    if (variable !== undefined) return new Reference(['', end], plan.read(variable, 'an address').names)
+    return given === undefined || at !== undefined ? undefined : address(plan, given, { wish, end })
+  }
 
   if (isOwnServer) return { provider: `openai-compatible-${wish}`, id: wish, apiKey, data: { baseUrl: base() } }
   for (const [name, shape] of Object.entries(SHAPES)) {

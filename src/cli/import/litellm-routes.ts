@@ -97,24 +97,26 @@ function baseOf(
   const combo = plan.comboName(hasMore ? `${name}-deployments` : name, { isMadeUp: hasMore })
   plan.combos.set(combo, {}) // the name is taken while those below it get theirs
   const tiers = tiersOf(deployments)
+  const isTiered = tiers.length > 1
   const entries = tiers.flatMap((tier): PlannedEntry[] => {
     const own = tier.map(({ connection, model: id, weight, params }) => ({
       model: plan.model(connection, id),
       weight: strategy === 'weighted' ? weight : undefined,
       params,
     }))
-    if (tiers.length === 1 || own.length === 1) return own
+    if (!isTiered) return own
+    if (own.length === 1) return own.map((entry) => ({ ...entry, weight: undefined })) // entries of a fallback have none
     const inner = plan.comboName(`${combo}-order-${tier[0]?.order ?? 'last'}`, { isMadeUp: true })
     plan.combos.set(inner, { models: entriesOf(own), strategy, ...kind })
     plan.maps(`${name}: order ${tier[0]?.order ?? 'none'}`, `combo ${inner} (${strategy})`)
     return [{ model: inner }]
   })
-  const chosen = tiers.length > 1 ? 'fallback' : strategy
+  const chosen = isTiered ? 'fallback' : strategy
   plan.combos.set(combo, {
-    models: entriesOf(tiers.length > 1 ? entries.map((entry) => ({ ...entry, weight: undefined })) : entries),
+    models: entriesOf(entries),
     strategy: chosen,
     ...kind,
-    ...(tiers.length > 1 && { maxAttempts: attemptsOf(Math.max(3, deployments.length)) }),
+    ...(isTiered && { maxAttempts: attemptsOf(Math.max(3, deployments.length)) }),
     ...(timeouts && { timeouts }),
   })
   if (!hasMore && combo !== name) plan.alias(place, name, combo)

@@ -100,20 +100,20 @@ export function planConnection(
   const account = textOf(specific.accountId)
   const usual = elsewhere?.baseUrl.replace('{accountId}', () => encodeURIComponent(account ?? ''))
   const baseGiven = textOf(specific.baseUrl) ?? usual
-  const why =
-    !['apikey', 'api_key'].includes(authType) && !speaks
-      ? `signs in by ${authType === 'oauth' ? 'an account of a person' : authType}; connections here have API keys.`
-      : !speaks && builtIn === undefined && elsewhere === undefined
-        ? `Signalbox has no provider "${provider}".`
-        : speaks && baseGiven === undefined
-          ? 'has no address'
-          : elsewhere?.baseUrl.includes('{accountId}') && account === undefined
-            ? 'has no accountId, which is in its address'
-            : builtIn === 'azure' && textOf(specific.azureEndpoint) === undefined && baseGiven === undefined
-              ? 'has no azureEndpoint: which resource of Azure it is, is not known'
-              : undefined
-  if (why !== undefined) {
-    plan.leaves(place, why)
+  const why = (): string | undefined => {
+    if (!['apikey', 'api_key'].includes(authType) && !speaks)
+      return `signs in by ${authType === 'oauth' ? 'an account of a person' : authType}; connections here have API keys.`
+    if (speaks) return baseGiven === undefined ? 'has no address' : undefined
+    if (builtIn === undefined && elsewhere === undefined) return `Signalbox has no provider "${provider}".`
+    if (elsewhere?.baseUrl.includes('{accountId}') && account === undefined)
+      return 'has no accountId, which is in its address'
+    if (builtIn === 'azure' && textOf(specific.azureEndpoint) === undefined && baseGiven === undefined)
+      return 'has no azureEndpoint: which resource of Azure it is, is not known'
+    return undefined
+  }
+  const refusal = why()
+  if (refusal !== undefined) {
+    plan.leaves(place, refusal)
     return
   }
 
