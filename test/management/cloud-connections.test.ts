@@ -66,6 +66,12 @@ const refused: [input: object, error: string | RegExp][] = [
     },
     'As JSON, "apiKey" must be the key file of a service account.',
   ],
+  ...['/etc/keys/vertex.json', './vertex.json', '~/vertex.json', 'C:\\keys\\vertex.json'].map(
+    (apiKey): [object, string] => [
+      { ...vertex, apiKey, providerSpecificData: { project: 'mine' } },
+      'The path of a key file is no credential: give its content as "apiKey".',
+    ],
+  ),
   [
     { ...vertex, apiKey: JSON.stringify({ ...keyFile, project_id: undefined }) },
     /^Vertex AI needs "providerSpecificData.project"/,

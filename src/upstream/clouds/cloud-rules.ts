@@ -54,11 +54,16 @@ const vertexRules: CloudRules = {
     if (project || apiKey === undefined || API_KEY.test(apiKey) || serviceAccount(apiKey)?.project) return undefined
     return 'Vertex AI needs "providerSpecificData.project", the id of a project of Google Cloud, unless the credential has it.'
   },
-  credentialProblem: (apiKey) =>
-    apiKey.startsWith('{') && !serviceAccount(apiKey)
+  credentialProblem(apiKey) {
+    if (PATH.test(apiKey)) return 'The path of a key file is no credential: give its content as "apiKey".'
+    return apiKey.startsWith('{') && !serviceAccount(apiKey)
       ? 'As JSON, "apiKey" must be the key file of a service account.'
-      : undefined,
+      : undefined
+  },
 }
+
+/** How the path of a file begins, which variables such as `GOOGLE_APPLICATION_CREDENTIALS` hold. */
+const PATH = /^(?:[./~]|[A-Za-z]:[\\/])/
 
 /** The prefixes of Google API keys; access tokens have others. */
 export const API_KEY = /^(?:AIza|AQ\.)/
