@@ -95,7 +95,7 @@ interface At {
   fail: Fail
 }
 
-/** That a value needs a variable, and which others are missing as well: whoever sets them wants to know all at once. */
+/** The problem of a value whose variable is missing. It names the other missing variables as well, so that all can be set at once. */
 function needed(name: string, others: readonly string[], env: Variables): string {
   const more = others.length > 0 ? ` So ${others.length > 1 ? 'are' : 'is'} ${others.join(', ')}.` : ''
   return `needs the variable ${name}, which is ${env[name] === '' ? 'empty' : 'not set'}.${more}`

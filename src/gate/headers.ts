@@ -8,7 +8,7 @@ const SHOWN: readonly ShownUnit[] = ['requests', 'tokens']
 /** The names of the headers of a unit, such as `x-ratelimit-remaining-tokens`. */
 type HeaderNames = Readonly<Record<'limit' | 'remaining' | 'reset', string>>
 
-/** How clients of a format are told of limits: the names, made once, and the form of a time. */
+/** The headers in which clients of a format read their limits: the names, and how the time of a reset is written. */
 interface LimitHeaderForm extends Readonly<Record<ShownUnit, HeaderNames>> {
   resetOf(resetsAt: string, now: number): string
 }

@@ -58,8 +58,8 @@ export function refusalError(
 }
 
 /**
- * The longest wait after which clients may retry by themselves, in seconds. With a longer `retry-after`, OpenAI's clients retry at once and
- * Anthropic's wait for all of it; both are told not to retry instead.
+ * The longest wait after which clients may retry by themselves, in seconds. With a longer `retry-after`, OpenAI's clients would retry at once and
+ * Anthropic's would wait for all of it: `x-should-retry: false` tells both not to retry.
  */
 const TOO_LONG_S = 60
 const NO_RETRY = { 'x-should-retry': 'false' }

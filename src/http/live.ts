@@ -67,8 +67,8 @@ function queryOf(exchange: Exchange): Record<string, string> {
 }
 
 /**
- * The live events as server-sent events, for one reader. It holds a position in the feed and no events, so that a slow reader costs no memory; the
- * reader is told how many events it has lost.
+ * The live events as server-sent events, for one reader. The stream keeps a position in the feed instead of events, so that a slow reader costs no
+ * memory. When the feed has dropped events that the reader has not had, an event `lost` gives their number.
  */
 class LiveStream implements ByteStream {
   readonly #feed: LiveFeed

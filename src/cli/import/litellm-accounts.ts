@@ -189,7 +189,7 @@ export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPla
   return { provider: known, apiKey, data: { baseUrl: base(given === undefined ? '' : end) } }
 }
 
-/** What clouds are told besides the key must look like; a connection is refused otherwise. */
+/** The forms of the settings of clouds. A connection with a setting of another form is refused. */
 const SHAPES: Readonly<Record<string, RegExp>> = {
   api_version: /^[\w.-]{1,40}$/,
   aws_region_name: /^[a-z0-9-]{2,40}$/,

@@ -223,7 +223,7 @@ const NO_CACHE = 'Signalbox keeps no answers.'
 const OBSERVE = 'See hooks, and observe: spans, metrics, one line a request.'
 const STORAGE = 'Instances share their state through the storage.'
 const USERS = 'There are no users here: keys and groups have limits.'
-const FAILURES = 'Failures are told apart by their kind, not by policies: see "When a provider fails".'
+const FAILURES = 'The kind of a failure decides what follows, and no policy can be set: see "When a provider fails".'
 const SIGN_IN = 'The admin token is for the dashboard and for management; keys are for clients.'
 const SETTING_REASONS: Readonly<Record<string, string>> = {
   drop_params: 'What a target cannot take is left out by itself, and named in x-signalbox-warning.',
@@ -262,7 +262,7 @@ const SETTING_REASONS: Readonly<Record<string, string>> = {
   max_internal_user_budget: USERS,
   internal_user_budget_duration: USERS,
   default_internal_user_params: USERS,
-  upperbound_key_generate_params: 'Keys are made by whoever has the admin token.',
+  upperbound_key_generate_params: 'Only a holder of the admin token can create keys.',
   database_url:
     'Keys and teams that LiteLLM has in its database are not read: make them with npx signalbox keys create.',
   store_model_in_db: 'Models that LiteLLM has in its database are not read.',

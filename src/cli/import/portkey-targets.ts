@@ -171,7 +171,8 @@ export const REASONS: Readonly<Record<string, string>> = {
   strict_open_ai_compliance: 'Answers have the form of their format.',
   metadata: 'Clients send metadata, and keys have some.',
   prompt_id: "Portkey's prompts are not here: clients send theirs.",
-  on_status_codes: 'Which failures go on is told by their kind: every failure but the fault of a client.',
+  on_status_codes:
+    'Statuses cannot be chosen: the next target is tried after every failure that is not a fault of the request.',
   openai_organization: HEADERS,
   openai_project: HEADERS,
   anthropic_beta: HEADERS,

@@ -121,7 +121,10 @@ function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string
   const found = isSticky ? 'sticky' : entryOf(STRATEGIES, mode)
   if (found === undefined) plan.leaves(`${from}: strategy.mode`, `"${mode}" has no counterpart; fallback is taken.`)
   if (isSticky)
-    plan.leaves(`${from}: strategy.sticky`, 'What a session is told by is fixed here: see the strategy "sticky".')
+    plan.leaves(
+      `${from}: strategy.sticky`,
+      'What requests of a session have in common cannot be chosen: see the strategy "sticky".',
+    )
   const kind = found ?? 'fallback'
   const size = [...entries.keys()].reduce((sum, target) => sum + sizeOf(target), 0)
   plan.combos.set(name, { models: entriesOf(planned), strategy: kind, ...rulesOf(node, used, { name, size, plan }) })
@@ -131,7 +134,7 @@ function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string
   if (strategy.on_status_codes !== undefined || retry.on_status_codes !== undefined)
     plan.leaves(
       `${from}: on_status_codes`,
-      'Which failures go on is told by their kind: every failure but the fault of a client.',
+      'Statuses cannot be chosen: the next target is tried after every failure that is not a fault of the request.',
     )
   return name
 }
