@@ -73,9 +73,12 @@ export default function Combos() {
 }
 
 async function load() {
-  const [{ combos }, { aliases }] = await Promise.all([api.value.combos.list(), api.value.aliases.list()])
-  return { combos, aliases: Object.entries(aliases).map(([alias, model]) => ({ alias, model })) }
+  const [{ combos }, aliases] = await Promise.all([api.value.combos.list(), loadAliases()])
+  return { combos, aliases }
 }
+
+const loadAliases = async (): Promise<Alias[]> =>
+  Object.entries((await api.value.aliases.list()).aliases).map(([alias, model]) => ({ alias, model }))
 
 const nameOf = (entry: ShownCombo['models'][number]) => (typeof entry === 'string' ? entry : entry.model)
 
@@ -111,15 +114,22 @@ interface Alias {
 function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: () => void }) {
   const alias = useSignal('')
   const model = useSignal('')
+  const newer = useSignal({ than: aliases, rows: aliases })
+  const rows = newer.value.than === aliases ? newer.value.rows : aliases
   const { run, error } = useChange(onChange)
   const adding = useAction(async () => {
     const entered = { alias: alias.value.trim(), model: model.value.trim() }
-    const before = aliases.find((row) => row.alias === entered.alias)
+    const rowIn = (all: readonly Alias[]) => all.find((row) => row.alias === entered.alias)
+    const before = rowIn(rows)
     if (before) await changing(before, (options) => api.value.aliases.set(entered, options), entered)
-    else if (Object.hasOwn((await api.value.aliases.list()).aliases, entered.alias)) {
-      onChange()
-      throw new Error(texts.aliasTaken)
-    } else await api.value.aliases.set(entered)
+    else {
+      const now = await loadAliases()
+      if (rowIn(now)) {
+        newer.value = { than: aliases, rows: now } // with the error, since the next try is based on the table
+        throw new Error(texts.aliasTaken)
+      }
+      await api.value.aliases.set(entered)
+    }
     alias.value = ''
     model.value = ''
     onChange()
@@ -143,13 +153,7 @@ function Aliases({ aliases, onChange }: { aliases: readonly Alias[]; onChange: (
   return (
     <Section title={texts.aliases}>
       <Problem>{error.value}</Problem>
-      <Table
-        caption={texts.aliases}
-        columns={columns}
-        rows={aliases}
-        keyOf={(row) => row.alias}
-        empty={texts.noAliases}
-      />
+      <Table caption={texts.aliases} columns={columns} rows={rows} keyOf={(row) => row.alias} empty={texts.noAliases} />
       <Form of={adding} submit={texts.aliasAdd} isRow>
         <TextField label={texts.aliasName} required of={alias} />
         <TextField label={texts.aliasModel} required of={model} />

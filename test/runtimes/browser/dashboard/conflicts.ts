@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { assert, type Suite } from '../../../support/suite.ts'
 import { fill } from './fill.ts'
 import { type Served, serveDashboard } from './site.ts'
-import { goTo, visit } from './visit.ts'
+import { goTo, until, visit } from './visit.ts'
 
 type Api = Served['gateway']['api']
 
@@ -203,6 +203,27 @@ const conflicts: Conflict[] = [
   },
 ]
 
+/** Holds what the page asks for a second time, between the two functions that it returns. */
+async function holdReloads(page: Page): Promise<{ hold: () => void; release: () => void }> {
+  const asked = new Set<string>()
+  let release = () => {}
+  let released = Promise.resolve()
+  await page.route('**/api/**', async (route) => {
+    const request = route.request()
+    const { pathname } = new URL(request.url())
+    if (request.method() === 'GET' && asked.has(pathname)) await released
+    asked.add(pathname)
+    await route.continue()
+  })
+  const hold = () => {
+    asked.clear()
+    released = new Promise((resolve) => {
+      release = resolve
+    })
+  }
+  return { hold, release: () => release() }
+}
+
 /** What two people change at the same time. */
 export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
   test('a change of what somebody else has changed says both, keeps what was typed, and is done when it is repeated', {
@@ -214,12 +235,14 @@ export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
     await api.settings.update({ maxAttempts: 3 })
     await api.customModels.create({ providerAlias: 'openai', id: 'own', type: 'llm', prices: { input: 1 } })
     const { page, faults, close } = await visit(browser as Browser, served.url) // launched before
+    const reloads = await holdReloads(page)
     for (const { name, link, begin, theirs, says, button, typed, mine, becomes } of conflicts) {
       await goTo(page, '#/')
       await goTo(page, link)
       await begin(page)
       await theirs(api)
       const before = await mine(api)
+      reloads.hold() // the page says what is different, whether it shows that by then or not
       const place = (await page.getByRole('dialog').count()) > 0 ? page.getByRole('dialog') : page.locator('main')
       await place.getByRole('button', { name: button, exact: true }).click()
       if (name === 'a deleted key') {
@@ -233,9 +256,9 @@ export function twoPeopleChange(test: Suite<{ browser?: Browser }>): void {
       await place.getByRole('button', { name: button, exact: true }).click()
       await page.getByRole('alert').waitFor({ state: 'detached' })
       await page.getByRole('dialog').waitFor({ state: 'detached' })
-      for (let tries = 0; tries < 100 && JSON.stringify(await mine(api)) !== JSON.stringify(becomes); tries++)
-        await page.waitForTimeout(20)
+      await until(async () => JSON.stringify(await mine(api)) === JSON.stringify(becomes))
       assert.equal(await mine(api), becomes, name)
+      reloads.release()
     }
     assert.equal(
       faults.filter((fault) => !/status of 409/.test(fault)),

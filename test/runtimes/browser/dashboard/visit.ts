@@ -1,5 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { TOKEN } from './site.ts'
+
+/** How long a page may take for what it is asked, while other tests have the processor. */
+const WAIT_MS = 20_000
 
 export interface VisitOptions {
   width?: number
@@ -29,7 +33,7 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
   const page = await context.newPage()
   if (now !== undefined) await page.clock.setFixedTime(now)
   if (movesTime) await page.clock.install()
-  page.setDefaultTimeout(20_000)
+  page.setDefaultTimeout(WAIT_MS)
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(`error: ${message}`))
   page.on('dialog', (dialog) => {
@@ -62,4 +66,9 @@ export async function goTo(page: Page, link: string): Promise<void> {
 export async function settled(page: Page): Promise<void> {
   await page.locator('main h1').waitFor()
   await page.locator('.loading').first().waitFor({ state: 'detached' })
+}
+
+/** Waits until something holds, or for as long as the page is given for anything: the assertion that follows then says what is missing. */
+export async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + WAIT_MS; performance.now() < end && !(await holds()); ) await sleep(20)
 }
