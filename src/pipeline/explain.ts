@@ -81,7 +81,7 @@ export async function explain(question: Question, gateway: PipelineContext): Pro
         leftOut.push({ combo: way.group.name, model: name, unmet: 'unreachable' }),
     }
     const resolution = list ?? resolutionAt(call.endpoint, model, table)
-    if (!resolution) throw await unknownModel(model, table, endpoint.service)
+    if (!resolution) throw await unknownModel(model, table, endpoint)
     const found = 'strategy' in resolution ? routesOfGroup(resolution, model, resolver) : resolution
     for await (const route of found) {
       routes.push(route)

@@ -23,14 +23,11 @@ const PURPOSES: Readonly<Record<Kind, string>> = {
   moderation: 'moderation',
 }
 
-/** A sentence about the kind of a model, or nothing for a language model. */
-export function kindSentence(name: string, kind: Kind | undefined): string {
-  return kind === undefined || kind === 'llm' ? '' : `"${name}" is a model for ${PURPOSES[kind]}, ${servedAt(kind)}.`
-}
-
-/** The sentence for a model that an endpoint of another kind was asked for; nothing where it is the right one. */
+/** The sentence for a model that an endpoint of another kind was asked for; nothing for a language model, and where it is the right endpoint. */
 export const strangerSentence = (name: string, kind: Kind | undefined, endpoint: AskedEndpoint): string =>
-  kind !== undefined && isServedAt(endpoint, kind) ? '' : kindSentence(name, kind)
+  kind === undefined || kind === 'llm' || isServedAt(endpoint, kind)
+    ? ''
+    : `"${name}" is a model for ${PURPOSES[kind]}, ${servedAt(kind)}.`
 
 /** The endpoint that serves models of a kind, as the rest of a sentence. */
 function servedAt(kind: Kind): string {

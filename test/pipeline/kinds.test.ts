@@ -159,4 +159,10 @@ test('the kind is named when the provider is not connected, or not named', async
   )
   assert.match(await ask('tts-1'), /^404 The model "tts-1" does not exist\. .* "tts-1" is a model for speech, which/)
   assert.not.match(await ask('gpt-5'), /is a model for/)
+  assert.match(await ask('tts-1', '/v1/embeddings'), /"tts-1" is a model for speech, which is asked at/)
+  assert.match(
+    await ask('text-embedding-3-small', '/v1/embeddings'),
+    /lists all of them\.$/,
+    'it was asked where it is asked',
+  )
 })

@@ -44,7 +44,7 @@ interface FoundRoutes {
 async function routesFor(request: ModelRequest): Promise<FoundRoutes> {
   const { table, call, context, list } = request
   const resolution = list ?? resolutionAt(call.endpoint, call.model, table)
-  if (!resolution) throw await (await loadNameErrors()).unknownModel(call.model, table, call.endpoint.service)
+  if (!resolution) throw await (await loadNameErrors()).unknownModel(call.model, table, call.endpoint)
   if ('strategy' in resolution) return (await context.choosing()).routesThrough(resolution, request)
   return { routes: resolution.values(), selection: undefined }
 }

@@ -1,22 +1,24 @@
 import { type GatewayError, gatewayError } from '../../errors.ts'
+import type { Endpoint } from '../../formats/format.ts'
 import { didYouMean, nearest } from '../../lib/spelling.ts'
 import { catalogAliasOf, definitionOf, namesOf } from '../../providers/names.ts'
 import { compatibleFormat, isLocal } from '../../providers/target.ts'
 import type { Group } from '../../routing/group.ts'
-import { kindSentence } from '../../routing/kinds.ts'
+import { strangerSentence } from '../../routing/kinds.ts'
 import { knownNames, missingProviders } from '../../routing/known-names.ts'
 import type { RouteTable } from '../../routing/route-table.ts'
 import type { Catalog, Kind } from '../../types.ts'
 
 /**
- * The error for an unknown model name: what its provider lacks, otherwise the nearest names; and its kind, if that is not served. `service`: what
- * stands for the model where the name is that of a provider alone.
+ * The error for an unknown model name: what its provider lacks, otherwise the nearest names; and its kind, if the endpoint serves others. The service of
+ * the endpoint stands for the model where the name is that of a provider alone.
  */
-export async function unknownModel(model: string, table: RouteTable, service?: string): Promise<GatewayError> {
+export async function unknownModel(model: string, table: RouteTable, endpoint: Endpoint): Promise<GatewayError> {
+  const { service } = endpoint
   const whole = `${model}/${service}`
   if (service !== undefined && missingProviders(whole, table).length > 0) return unreachableModel(whole, table)
   const error = await unknownName(model, table)
-  const kind = kindSentence(model, await kindOfName(model, table))
+  const kind = strangerSentence(model, await kindOfName(model, table), endpoint)
   return kind === '' ? error : gatewayError('MODEL_NOT_FOUND', { message: `${error.message} ${kind}` })
 }
 
