@@ -122,8 +122,8 @@ const names: [params: object, said: RegExp][] = [
   [{ model: 'my-model' }, /names no provider/],
   [{ model: 'os.environ/MODEL' }, /has its model in a variable/],
   [{ model: '*' }, /stands for the models of all providers/],
-  [{ model: 'azure/', api_base: 'https://x.test' }, /names no model behind "azure\/"/],
-  [{ model: 'vertex_ai/m', vertex_project: 'My Project' }, /has a vertex_project that is none/],
+  [{ model: 'azure/', api_base: 'https://x.test' }, /names no model after "azure\/"/],
+  [{ model: 'vertex_ai/m', vertex_project: 'My Project' }, /has a vertex_project of the wrong form/],
   [{ model: 'hosted_vllm/m' }, /HOSTED_VLLM_API_BASE: an address/],
   [{ model: 'm', custom_llm_provider: 'deepseek' }, /model deepseek\/m/],
 ]

@@ -59,7 +59,7 @@ test('fallbacks go on to the fallbacks of those that they lead to, to aliases, a
     'fallbacks: b to none -> No deployment has this model_name',
     'fallbacks: lost -> No deployment',
     'model_group_alias.nowhere -> No deployment',
-    'model_group_alias.other.hidden -> Aliases are listed as models are',
+    'model_group_alias.other.hidden -> Aliases are always listed, like models',
     'content_policy_fallbacks of c -> "on": ["content"] of combo c',
   ])
     assert.ok(said.includes(line), line)
@@ -118,7 +118,7 @@ test('time-outs of deployments are those of their combo, and never shorter for w
   assert.is(combos.o?.timeouts, undefined)
   const { headersMs, totalMs } = (await api.settings.get()).timeouts
   assert.equal({ headersMs, totalMs }, ms(600, 600))
-  assert.match(said, /^ {2}stream_timeout -> Whole answers and streams/m)
+  assert.match(said, /^ {2}stream_timeout -> Signalbox has one time-out/m)
   assert.match(said, /model_list\[3\]: timeout, stream_timeout -> Time-outs belong to combos/)
 })
 
@@ -155,7 +155,7 @@ test('every name that LiteLLM takes for a model is asked for as it was', async (
     )
   }
   assert.is((await chat('m')).status, 200)
-  assert.match(said, /A name here has 1 to 200 characters/)
+  assert.match(said, /The name of an alias has 1 to 200 characters/)
 })
 
 test('a model of another kind is asked where models of its kind are', async ({ folder }) => {
@@ -291,7 +291,7 @@ test('a deployment costs what the model costs that it is, and a budget says whic
     paid: { input: 1 },
   })
   assert.match(said, /model_list\[1\]: its price -> that of openai\/gpt-4o-mini in the catalog/)
-  assert.match(said, /max_budget: other, unknown -> No price is known of these/)
+  assert.match(said, /max_budget: other, unknown -> No price of these models, or of one of their deployments, is known/)
 })
 
 test('what LiteLLM gives each key that is made is said of the one key that is made here', async ({ folder }) => {

@@ -17,10 +17,10 @@ test('weights of other gateways become such as an entry may have', async ({ fold
   const cases: [args: [string, string], unmapped: RegExp[], weights: number[]][] = [
     [
       ['portkey', portkey],
-      [/targets\[1\]\.weight -> A weight is 0 at least/, /targets\[3\]\.weight -> must be a number/],
+      [/targets\[1\]\.weight -> A weight is at least 0/, /targets\[3\]\.weight -> must be a number/],
       [1_000, 0, 0.2, 0.2],
     ],
-    [['litellm', litellm], [/model_list\[1\]\.litellm_params\.weight -> A weight is 0 at least/], [1_000, 0]],
+    [['litellm', litellm], [/model_list\[1\]\.litellm_params\.weight -> A weight is at least 0/], [1_000, 0]],
   ]
   for (const [args, unmapped, weights] of cases) {
     const { said, warnings, api } = await started(folder, args, ENV)
@@ -84,7 +84,7 @@ test('combos and keys of 9router that have the name of another get one of their 
       ['best-4', ['best']],
     ],
   )
-  assert.match(said, /combos\[2\] -> "best" is the name of a combo before it: it is best-3/)
+  assert.match(said, /combos\[2\] -> An earlier combo has the name "best": this one is named best-3/)
   const { keys } = await api.keys.list()
   assert.equal(
     keys.map(({ name, isActive }) => [name, isActive]),
@@ -93,5 +93,5 @@ test('combos and keys of 9router that have the name of another get one of their 
       ['laptop-2', true],
     ],
   )
-  assert.match(said, /apiKeys\[1\] -> "laptop" is the name of a key before it: it is laptop-2/)
+  assert.match(said, /apiKeys\[1\] -> An earlier key has the name "laptop": this one is named laptop-2/)
 })

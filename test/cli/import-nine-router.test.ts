@@ -59,7 +59,7 @@ test('a key is asked for where 9router asks for it: at the address of a plan or 
     'https://api.cloudflare.com/client/v4/accounts/a1/ai/v1/chat/completions',
   ])
   assert.match(said, /kimi \(kimi\) -> Older versions of 9router ask https:\/\/api\.kimi\.com\/coding\/v1/)
-  assert.match(said, /glm \(glm\) -> connection zai, asked at https:\/\/api\.z\.ai\/api\/anthropic\/v1 as there/)
+  assert.match(said, /glm \(glm\) -> connection zai, asked at https:\/\/api\.z\.ai\/api\/anthropic\/v1 as by 9router/)
 })
 
 test('servers of the user keep apart where their prefixes are those of others', async ({ folder }) => {
@@ -125,9 +125,9 @@ test('aliases of objects and of other names, names without a provider, and combo
   assert.equal(connections[0]?.prices, { 'gpt-4o': { input: 1 } })
   for (const line of [
     'combo my-best: lost -> leads to no connection',
-    'modelAliases.constructor -> A combo has the name',
-    'modelAliases. -> A name here has 1 to 200 characters',
-    'settings.requireApiKey -> It is not set there',
+    'modelAliases.constructor -> A combo has the same name',
+    'modelAliases. -> The name of an alias has 1 to 200 characters',
+    'settings.requireApiKey -> It is not set',
     'settings.rtkEnabled -> ',
     'settings.oidcClientSecret -> ',
   ])
@@ -153,14 +153,14 @@ test('what a connection, a price or a model of 9router lacks is said, and the fi
     ['AZURE', 'OPENAI'],
   )
   assert.match(said, /azure \(azure\) -> has no azureEndpoint/)
-  assert.match(said, /azure \(azure\): apiVersion -> is none/)
-  assert.match(said, /customModels: openai\/ -> is of no connection/)
+  assert.match(said, /azure \(azure\): apiVersion -> has the wrong form/)
+  assert.match(said, /customModels: openai\/ -> belongs to no connection/)
   assert.not.match(said, /prices of connection/)
   const noPrice = 'is not a price: a number of 0 or more, in US dollars for a million tokens.'
   for (const line of [
     'pricing.openai: gpt-4o -> has no prices',
     `pricing.openai: gpt-5.input -> ${noPrice}`,
-    'pricing.openai: gpt-5.reasoning -> Tokens of reasoning are output here, and have its price.',
+    'pricing.openai: gpt-5.reasoning -> Signalbox counts tokens of reasoning as output, at the price of output.',
     `pricing.openai: o3-mini.cached -> ${noPrice}`,
     'pricing.azure -> has no prices',
   ])
@@ -184,7 +184,7 @@ test('a database whose rows are encrypted is not read in part: its export has th
   database.close()
   const { code, out, err } = await run('9router', path)
   assert.equal([code, out], [1, ''])
-  assert.match(err, /cannot be read as data of 9router\. Export them instead/)
+  assert.match(err, /cannot be read as data of 9router\. Use "Export" in the settings/)
 })
 
 test('a key ends when it did, and what else it was held to is said', async ({ folder }) => {

@@ -76,7 +76,10 @@ test('a combo tries all models below it, and time-outs of all its targets are it
   })
   assert.equal([combos.portkey?.maxAttempts, combos.portkey?.timeouts?.totalMs], [4, 7_000])
   assert.is(combos.spread?.timeouts?.totalMs, 5_000)
-  assert.match(said, /targets\[0\] -> The attempts, time-outs and health of spread hold for requests that name it/)
+  assert.match(
+    said,
+    /targets\[0\] -> The attempts, time-outs and health of spread apply to requests that name this combo/,
+  )
   assert.match(said, /targets\[1\]: retry -> The next target is tried/)
   assert.match(said, /^ {2}strategy\.other -> has no counterpart/m)
   assert.match(said, /^ {2}retry\.use_retry_after_header -> /m)
@@ -164,7 +167,7 @@ test('servers of the user and clouds of Portkey are asked at their addresses', a
   assert.is((await chat('ollama-server/b')).asked[0]?.url, 'http://ollama/v1/chat/completions')
   assert.is((await chat('claude.test/c')).asked[0]?.url, 'https://claude.test/v1/messages')
   assert.match(said, /targets\[4\] -> Signalbox has no provider "constructor"/)
-  assert.match(said, /targets\[5\] -> has a resource_name that is none/)
+  assert.match(said, /targets\[5\] -> has a resource_name of the wrong form/)
 })
 
 test('a name in the store of Portkey has the provider that the user names, and Azure an address of its own', async ({
@@ -191,7 +194,10 @@ test('a name in the store of Portkey has the provider that the user names, and A
     ['house-key-1234567', 'eu.openai.azure.com'],
   )
   const path = await written(folder, '.json', JSON.stringify(config))
-  assert.match((await run('portkey', path)).out, /run it again with --provider house=openai, or whichever it is/)
+  assert.match(
+    (await run('portkey', path)).out,
+    /run the import again with --provider house=openai, or the name of another provider/,
+  )
   const { code, err } = await run('portkey', path, '--provider', 'house')
   assert.equal([code, /--provider takes a name of the config and its provider/.test(err)], [1, true])
 })
@@ -224,7 +230,7 @@ test("the integrations of a gateway of one's own become connections, and its mod
     asked.map(({ url, key, model }) => [url, key, model]),
     [['https://api.anthropic.com/v1/messages', 'anthropic-key-1234567', 'claude-x']],
   )
-  assert.match(said, /integrations\[0\]\.rate_limits -> Limits are of keys/)
+  assert.match(said, /integrations\[0\]\.rate_limits -> Keys, groups and the gateway can have limits/)
   assert.match(said, /integrations\[1\] -> Signalbox has no provider "nobody"/)
   assert.not.match(said, /claude-y/)
 })
@@ -310,7 +316,7 @@ test('a target that no condition leads to is named, and so is where conditions l
     { model: 'openai/gpt-large', when: { metadata: { plan: 'paid' } } },
     'openai/gpt-small',
   ])
-  assert.match(said, /targets\[1\] -> Nothing in combo portkey leads to it: ask for openai\/gpt-wild\./)
+  assert.match(said, /targets\[1\] -> Nothing in combo portkey leads to this target: ask for openai\/gpt-wild\./)
   assert.not.match(said, /targets\[1\]\.override_params: temperature -> "params"/)
   assert.match(said, /conditions on metadata -> They look at "metadata" in the body .* x-portkey-metadata/)
 })

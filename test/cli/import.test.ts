@@ -104,7 +104,7 @@ test('a config of Portkey becomes a combo "portkey" with those within it, and st
   const { said, file, warnings, chat, failing, api } = await started(folder, ['portkey', path], PORTKEY_ENV)
   assert.equal(warnings, [])
   for (const text of [said, file]) assert.not.match(text, /canary/)
-  assert.match(said, /targets\[3\] -> has no override_params\.model .*--model/)
+  assert.match(said, /targets\[3\] -> has no override_params\.model, .*--model/)
   assert.match(said, /targets\[4\] -> "house" is a name in Portkey's own store/)
   assert.match(said, /cache -> Signalbox keeps no answers/)
   const { combos } = await api.combos.list()
@@ -204,7 +204,7 @@ for (const kind of ['db.json', 'db/data.sqlite'] as const) {
     assert.equal(await readFile(join(path, kind)), before, 'the data of 9router are left as they are')
     assert.equal(warnings, [])
     for (const text of [said, file]) assert.not.match(text, /canary/)
-    assert.match(said, /\(claude\) -> signs in by an account of a person/)
+    assert.match(said, /\(claude\) -> signs in by a personal account/)
     assert.match(said, /combo best: cc\/claude-opus -> leads to no connection/)
     assert.match(said, /modelAliases\.lost -> /)
     assert.match(said, /settings\.cloudEnabled -> /)
@@ -272,7 +272,7 @@ test('an import from SQLite says how to export where the file is none', async ({
   await writeFile(join(path, 'db/data.sqlite'), 'no database')
   const { code, err } = await run('9router', path)
   assert.is(code, 1)
-  assert.match(err, /Export them instead/)
+  assert.match(err, /Use "Export" in the settings/)
 })
 
 test('a key that is written out does not take the name of a variable that LiteLLM reads', async ({ folder }) => {

@@ -5,7 +5,7 @@ import type { CliAction, CliCommand } from './command.ts'
 import { type Field, text, texts } from './fields.ts'
 
 const out = text('out', 'signalbox.yaml', 'Writes the file of records; never over one that exists')
-const model = text('model', 'gpt-5-mini', 'The model of targets that take that of the request')
+const model = text('model', 'gpt-5-mini', 'The model of targets that name none')
 
 const provider = texts(
   'providers',
@@ -32,11 +32,11 @@ function importing(
       const { mapped, unmapped, variables, out: written } = body
       const parts = [
         mapped.length > 0 && `What is taken over:\n${lines(mapped)}`,
-        unmapped.length > 0 && `What is not, or otherwise:\n${lines(unmapped)}`,
+        unmapped.length > 0 && `What is not taken over, or differs:\n${lines(unmapped)}`,
         variables.length > 0 &&
           `Variables to set before the start; none of their values is in the file:\n${variables.map(({ name, holds }) => `  ${name}: ${oneLine(holds)}\n`).join('')}`,
         written === undefined
-          ? 'Nothing was written. With --out signalbox.yaml a file of records is.\n'
+          ? 'Nothing was written. Give --out signalbox.yaml to write a file of records.\n'
           : nextSteps(written, body),
       ]
       return { body, text: parts.filter((part) => part !== false).join('\n') }

@@ -3,15 +3,15 @@ import { withoutTrailing } from '../../lib/urls.ts'
 import { definitions } from '../../providers/definitions.ts'
 import { type ImportPlan, type PlannedValue, slug } from './plan.ts'
 
-/** The path that a program adds to an address, which some files have as a part of it. */
+/** The end of a path that the program adds itself, but that some files include in the address. */
 const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/i
 
 const withoutEndpoint = (given: string): string =>
   withoutTrailing(withoutTrailing(given.trim(), '/').replace(ENDPOINT, ''), '/')
 
 /**
- * An address as it may be written to the file, with `end` at its end. One with a user, a password, a query or anything in it that looks like a credential
- * may hold a secret, and one that is no address may be one: these become a variable.
+ * The address for the file, with `end` at its end. It becomes a variable where it may be or hold a secret: when it is not a valid address, or has a user,
+ * a password, a query, or anything that looks like a credential.
  */
 export function address(
   plan: ImportPlan,
@@ -27,13 +27,13 @@ export function address(
     : plan.secret(whole, `${wish}_BASE_URL`, 'an address')
 }
 
-/** A name for the server at an address: that of its host. */
+/** A name for the server at an address, made from the name of its host. */
 export const hostName = (given: string | undefined): string =>
   given !== undefined && URL.canParse(given)
     ? slug(new URL(given).hostname.replace(/\.(?:com|net|org|ai|io|local)$/, ''))
     : 'server'
 
-/** The provider here that is asked at just this address, as OpenAI's API is; `undefined`: none. */
+/** The provider of Signalbox that has exactly this address and speaks like OpenAI; `undefined`: none. */
 export const providerAt = (given: string | undefined): string | undefined =>
   given === undefined ? undefined : PROVIDERS_AT.get(withoutVersion(withoutEndpoint(given)))
 

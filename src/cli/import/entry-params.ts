@@ -18,10 +18,13 @@ const ENTRY_PARAMS = {
   reasoning_effort: 'reasoning',
 } as const
 
-/** What is said of parameters that an entry has. */
+/** How the output describes the parameters of an entry. */
 export const ENTRY_PARAMS_WIN = '"params" of its entry, which win over what a client sends'
 
-/** What another program sets for requests to a model of chat, as an entry of a combo, and the names of what was taken: not what an entry cannot have. */
+/**
+ * The `params` of an entry for what another program sets for requests to a chat model, and the names of the settings that were taken. Settings that an
+ * entry cannot have are not among them.
+ */
 export function entryParamsOf(given: JsonObject): {
   params: Readonly<Record<string, PlannedValue>> | undefined
   done: readonly string[]

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { problem } from '../problem.ts'
 
-/* What the files of other programs hold: nothing in them is of a type that can be relied on. */
+/* Readers of values in the files of other programs, where a value may have any type. */
 
-/** The number, also where it is written as a text. */
+/** The value as a number, if it is one, or a text that holds one. */
 export function numberOf(value: unknown): number | undefined {
   const found = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   return typeof found === 'number' && Number.isFinite(found) ? found : undefined
@@ -25,7 +25,7 @@ export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value
 /** The list, or an empty one. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** Says nothing: `null`, `false`, an empty text, list or object. */
+/** Is the value without content: `null`, `false`, an empty text, list or object? */
 export const isNothing = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -33,10 +33,10 @@ export const isNothing = (value: unknown): boolean =>
   value === '' ||
   (Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
 
-/** The words of a text, one for each name of a list in the code. */
+/** The words of a text: a short way to write a list of names in the code. */
 export const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
-/** Throws that the file is none of that program. */
+/** Throws a problem which says that the file is not `what`. */
 export function isNone(what: string, hint: string): never {
   throw problem(`This is not ${what}. ${hint}`)
 }

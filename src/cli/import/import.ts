@@ -12,19 +12,19 @@ import { codeOf, readText, readWithIncludes } from './read.ts'
 /** The programs whose configuration can be imported. */
 export type ImportSource = 'litellm' | 'portkey' | '9router'
 
-/** What an import has found, and the file that it makes; no part holds a secret. */
+/** The findings of an import, and the file that it makes. No part holds a secret. */
 export interface Imported {
   mapped: readonly ImportFinding[]
   unmapped: readonly ImportFinding[]
   /** The variables that the file needs, each with what it holds. */
   variables: readonly { name: string; holds: string }[]
-  /** Has the file keys of clients, which get their values at the start? */
+  /** Does the file have client keys? They get their values at the start. */
   hasKeys: boolean
-  /** The model that clients ask for in place of all others: the combo of a config of Portkey. */
+  /** The only model that clients ask for: the combo of a Portkey config. */
   sole?: string
   /** The file of records, in YAML. */
   file: string
-  /** Where it was written. */
+  /** The path to which the file was written. */
   out?: string
 }
 
@@ -36,7 +36,7 @@ interface ImportOptions {
 
 /**
  * Reads the configuration of another program, and writes a file of records to `out` if that is given. Throws a problem when the configuration cannot be
- * read, and when there is something at `out`. `model` and `providers`: what a config of Portkey leaves open (see `planPortkey`).
+ * read, and when something exists at `out`. `model` and `providers`: facts that a Portkey config leaves out (see `planPortkey`).
  */
 export async function importFrom(
   source: ImportSource,
@@ -51,7 +51,7 @@ export async function importFrom(
   const file = plan.file(`${source}: ${path.split(/[\\/]/).at(-1) ?? path}`)
   if (out !== undefined) await write(out, file)
   const variables = [...plan.variables]
-    .filter(([name]) => file.includes(`\${${name}}`)) // what could not be taken over needs none
+    .filter(([name]) => file.includes(`\${${name}}`)) // parts that are left out need no variable
     .map(([name, holds]) => ({ name, holds }))
   return {
     mapped: plan.mapped,
@@ -76,7 +76,7 @@ async function requireFree(out: string): Promise<void> {
 
 const taken = (out: string) => problem(`${out} exists, and is left as it is: give --out another name.`)
 
-/** Writes a new file; never to one that is there, nor through a link, even one that was made a moment ago. */
+/** Writes a new file. Throws a problem when a file or a link exists at the path, even one that was made a moment ago. */
 async function write(out: string, content: string): Promise<void> {
   const file = await open(out, 'wx').catch((cause: unknown) => {
     throw codeOf(cause) === 'EEXIST' ? taken(out) : notWritten(out, cause)
@@ -86,7 +86,7 @@ async function write(out: string, content: string): Promise<void> {
     await file.close()
   } catch (cause) {
     await file.close().catch(() => {})
-    await rm(out, { force: true }) // half a file would be in the way of the next try
+    await rm(out, { force: true }) // the next try would be refused because of half a file
     throw notWritten(out, cause)
   }
 }
@@ -96,8 +96,8 @@ function notWritten(out: string, cause: unknown) {
   const why = {
     ENOENT: `there is no folder ${dirname(out)}; make it first`,
     ENOTDIR: `${dirname(out)} is no folder`,
-    EACCES: 'it is not allowed',
-    EPERM: 'it is not allowed',
+    EACCES: 'you have no permission',
+    EPERM: 'you have no permission',
     EROFS: 'the disk is read-only',
     ENOSPC: 'the disk is full',
     ENAMETOOLONG: 'its name is too long',

@@ -1,20 +1,13 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
 import { address, hostName, providerAt } from './addresses.ts'
+import { accessKeys, SERVICE_ACCOUNT } from './cloud-credentials.ts'
 import { textOf, words } from './given.ts'
-import {
-  type ImportPlan,
-  keyVariable,
-  type PlannedAccount,
-  type PlannedValue,
-  Reference,
-  SERVICE_ACCOUNT,
-  slug,
-} from './plan.ts'
+import { type ImportPlan, keyVariable, type PlannedAccount, type PlannedValue, Reference, slug } from './plan.ts'
 
-/* Which account at which provider a deployment of LiteLLM asks: the part of `litellm_params` that says where and by which key. */
+/* The accounts of LiteLLM's deployments, from the members of `litellm_params` that name the provider, the address and the key. */
 
-/** The providers of LiteLLM that are here under another name. */
+/** Signalbox's names of providers that have another name in LiteLLM. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   azure_text: 'azure',
   black_forest_labs: 'bfl',
@@ -36,7 +29,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   xiaomi_mimo: 'xiaomi',
 }
 
-/** Those that are called the same. */
+/** Providers that have the same name in LiteLLM and in Signalbox. */
 const SAME = words(`
   openai azure anthropic bedrock mistral deepseek xai groq openrouter cerebras cohere moonshot sambanova deepinfra huggingface nebius novita
   siliconflow baseten scaleway zai minimax voyage ollama stepfun elevenlabs deepgram
@@ -56,7 +49,7 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
 
 const VERTEX_VARIABLE = 'VERTEX_CREDENTIALS'
 
-/** The addresses that LiteLLM has for providers that are not built in here, and the keys of which it reads from variables. */
+/** LiteLLM's addresses of providers that are not built into Signalbox. LiteLLM reads the keys of these from variables. */
 const ADDRESSES: Readonly<Record<string, string>> = {
   chutes: 'https://llm.chutes.ai/v1',
   codestral: 'https://codestral.mistral.ai/v1',
@@ -80,27 +73,27 @@ const ADDRESS_VARIABLES: Readonly<Record<string, string>> = {
   lm_studio: 'LM_STUDIO_API_BASE',
 }
 
-/** Providers that are not built in here, whose keys LiteLLM reads from variables. */
+/** Providers that are not built into Signalbox, and whose keys LiteLLM reads from variables. */
 const KEYED = [...Object.keys(ADDRESSES), 'azure_ai', 'databricks']
 
 /** Local servers, which need no key. */
 const KEYLESS = ['ollama', 'lmstudio']
 
-/** The members of `litellm_params` that say where a deployment is and by which key it is asked. */
+/** The members of `litellm_params` that name the provider, the address and the key of a deployment. */
 export const ACCOUNT_PARAMS = words(`
   custom_llm_provider api_key api_base base_url api_version azure_ad_token aws_access_key_id aws_secret_access_key aws_session_token
   aws_region_name vertex_project vertex_location vertex_credentials
 `)
 
-/** What a deployment names as its model: the part before the first slash, or the vendor of a well-known name, and the rest. */
+/** The model that a deployment names: its provider (the part before the first slash, or the vendor of a well-known name) and the rest. */
 export interface GivenModel {
   provider: string | undefined
   model: string
-  /** Of Bedrock, where the name has it. */
+  /** The region in the name of a model of Bedrock. */
   region?: string | undefined
 }
 
-/** The provider and the model that a deployment names, as LiteLLM takes them. */
+/** The provider and the model that a deployment names, as LiteLLM understands the name. */
 export function namedModel(params: JsonObject): GivenModel {
   const whole = textOf(params.model) ?? ''
   const custom = textOf(params.custom_llm_provider)
@@ -118,7 +111,7 @@ export function namedModel(params: JsonObject): GivenModel {
   return { provider: params.api_base === undefined ? undefined : 'openai', model: whole }
 }
 
-/** What some providers of LiteLLM have between their names and those of models. */
+/** Parts of LiteLLM's names between the provider and the model, which choose one of the provider's APIs. */
 const ROUTES: Readonly<Record<string, RegExp>> = {
   azure: /^(?:responses|o_series|gpt5_series)\//,
   bedrock: /^(?:converse|converse_like|invoke)\//,
@@ -151,16 +144,17 @@ export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPla
   const { provider } = named
   if (provider === undefined)
     return named.model === '*'
-      ? 'stands for the models of all providers: the keys in the environment connect these by themselves, see "Keys from the environment"'
+      ? 'stands for the models of all providers: Signalbox connects the providers whose keys are in the environment, see "Keys from the environment"'
       : 'names no provider: write <provider>/<model> in LiteLLM first, or connect it by hand'
-  if (provider === 'os.environ') return 'has its model in a variable: write its name into the file, and run it again'
+  if (provider === 'os.environ')
+    return 'has its model in a variable: write the name of the model into the file, and run the import again'
   const given = textOf(params.api_base) ?? textOf(params.base_url) ?? entryOf(ADDRESSES, provider)
   const at = provider === 'openai' ? providerAt(given) : undefined
   const known = at ?? entryOf(PROVIDERS, provider) ?? (SAME.includes(provider) ? provider : undefined)
   const isOwnServer = known === undefined || (at === undefined && known === 'openai' && given !== undefined)
   const variable = given === undefined ? entryOf(ADDRESS_VARIABLES, provider) : environ(given)
   if (known === undefined && given === undefined && variable === undefined)
-    return `Signalbox has no provider "${provider}", and there is no api_base to ask it at`
+    return `Signalbox has no provider "${provider}", and the deployment has no api_base`
 
   const ownName = () => (provider === 'openai' ? serverName(given) : slug(provider))
   const wish = isOwnServer ? ownName() : known
@@ -180,7 +174,7 @@ export function accountOf(params: JsonObject, named: GivenModel, plan: ImportPla
   for (const [name, shape] of Object.entries(SHAPES)) {
     const value = textOf(params[name])
     if (value !== undefined && environ(value) === undefined && !shape.test(value))
-      return `has a ${name} that is none: write it into the file, and run it again`
+      return `has a ${name} of the wrong form: correct it in the file, and run the import again`
   }
   if (known === 'azure') return azureAccount(params, { apiKey, given, base, plan })
   if (known === 'bedrock') return bedrockAccount(params, named, plan)
@@ -197,7 +191,7 @@ const SHAPES: Readonly<Record<string, RegExp>> = {
   vertex_project: /^[a-z0-9][a-z0-9.:-]{0,62}$/,
 }
 
-/** A name for the server at an address: that of its host, or of the variable that has it. */
+/** A name for the server at an address, made from the name of its host, or of the variable that holds the address. */
 function serverName(given: string | undefined): string {
   const name = environ(given)
     ?.toLowerCase()
@@ -224,18 +218,12 @@ function azureAccount(
   return { provider: 'azure', apiKey, data: { ...(resource ? { resource } : { baseUrl: base() }), apiVersion } }
 }
 
-/** With a key of Bedrock where there is one, else with access keys of AWS. */
+/** The account of a deployment at Bedrock: with its Bedrock key if it has one, else with access keys of AWS. */
 function bedrockAccount(params: JsonObject, { region }: GivenModel, plan: ImportPlan): PlannedAccount {
-  const of = (name: string, holds: string) => secretOf(params[name], name, holds, plan)
-  const accessKeys = () => {
-    const id = of('aws_access_key_id', 'an access key of AWS') ?? plan.read('AWS_ACCESS_KEY_ID', 'an access key of AWS')
-    const secret = of('aws_secret_access_key', 'its secret') ?? plan.read('AWS_SECRET_ACCESS_KEY', 'its secret')
-    const session = of('aws_session_token', 'its session token')
-    return together([id, secret, ...(session ? [session] : [])])
-  }
+  const given = (name: string, holds: string) => secretOf(params[name], name, holds, plan)
   return {
     provider: 'bedrock',
-    apiKey: secretOf(params.api_key, 'BEDROCK_API_KEY', 'a key of Bedrock', plan) ?? accessKeys(),
+    apiKey: secretOf(params.api_key, 'BEDROCK_API_KEY', 'a key of Bedrock', plan) ?? accessKeys(given, plan),
     data: {
       region:
         region ??
@@ -286,7 +274,7 @@ function environ(value: unknown): string | undefined {
   return found?.[1] ?? found?.[2] ?? found?.[3]
 }
 
-/** A text that may be a variable, and is no secret. */
+/** The text, or the variable that it names. Not for secrets. */
 function referenceOr(value: unknown, holds: string, plan: ImportPlan): PlannedValue | undefined {
   const name = environ(value)
   return name === undefined ? textOf(value) : plan.read(name, holds)
@@ -297,10 +285,4 @@ function secretOf(value: unknown, wish: string, holds: string, plan: ImportPlan)
   if (name !== undefined) return plan.read(name, holds)
   const given = isObject(value) ? JSON.stringify(value) : textOf(value)
   return given === undefined ? undefined : plan.secret(given, wish, holds)
-}
-
-/** The parts of one credential, with colons between. */
-function together(parts: readonly Reference[]): Reference {
-  const names = parts.flatMap((part) => part.names)
-  return new Reference(['', ...names.slice(1).map(() => ':'), ''], names)
 }

@@ -19,15 +19,15 @@ export interface Deployment {
   place: string
   connection: string
   model: string
-  /** The provider here. */
+  /** Signalbox's name of the provider. */
   provider: string
   /** Does the file or the catalog say what it costs? */
   isPriced: boolean
-  /** What it is for: a kind here. */
+  /** The kind of the model. */
   kind: string
-  /** Is that in the catalog? */
+  /** Is the model in the catalog? */
   isInCatalog: boolean
-  /** Lower comes first; none comes last. */
+  /** Deployments with a lower order are tried first; those without an order last. */
   order: number | undefined
   /** Its share under `simple-shuffle`: `weight`, else `rpm`, else `tpm`. */
   weight: number | undefined
@@ -35,11 +35,11 @@ export interface Deployment {
   timeout: number | undefined
   streamTimeout: number | undefined
   baseModel: string | undefined
-  /** What it sets for its requests, as an entry of a combo here. */
+  /** The `params` that the deployment has as an entry of a combo. */
   params: Readonly<Record<string, PlannedValue>> | undefined
 }
 
-/** The kinds of models here by the modes of LiteLLM; chat has several. */
+/** The kinds of models for the modes of LiteLLM. All other modes are chat. */
 const KINDS: Readonly<Record<string, string>> = {
   audio_speech: 'tts',
   audio_transcription: 'stt',
@@ -52,7 +52,7 @@ const KINDS: Readonly<Record<string, string>> = {
 /** The settings of the router that say what names fall back to. */
 export const FALLBACKS = ['fallbacks', 'context_window_fallbacks', 'content_policy_fallbacks'] as const
 
-/** What names of models tell of them, where neither the file nor the catalog does: LiteLLM asks a model for whatever its client asks for. */
+/** The kinds that names suggest, for models whose kind is neither in the file nor in the catalog. LiteLLM itself takes the kind from each request. */
 const NAMED_KINDS: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/rerank/i, 'rerank'],
   [/embed|(?:^|[/-])(?:bge|e5|gte)-/i, 'embedding'],
@@ -62,7 +62,7 @@ const NAMED_KINDS: readonly (readonly [pattern: RegExp, kind: string])[] = [
   [/moderation/i, 'moderation'],
 ]
 
-/** What a model is for: by the file, else by the catalog, else by its name. */
+/** The kind of a model: by the file, else by the catalog, else by its name. */
 function kindOf(info: JsonObject, { provider, model }: { provider: string; model: string }): string {
   const mode = textOf(info.mode)
   if (mode !== undefined) return entryOf(KINDS, mode) ?? 'llm'
@@ -75,10 +75,10 @@ function kindOf(info: JsonObject, { provider, model }: { provider: string; model
 const catalogModelOf = (provider: string, model: string): CatalogModel | undefined =>
   entryOf(defaultCatalog, provider)?.models?.find(({ id }) => id === model)
 
-/** Whose models clouds have, by the names of LiteLLM; they cost there what they cost at their vendor. */
+/** The vendor whose models a cloud serves at the vendor's prices, by LiteLLM's names of clouds. */
 const ORIGINALS: Readonly<Record<string, string>> = { azure: 'openai', gemini: 'google', vertex_ai: 'google' }
 
-/** The model of the catalog that a deployment costs as much as: its `base_model`, else, at a cloud, the one that it is called like. */
+/** The catalog's model with the price of a deployment: its `base_model`, or else, at a cloud, the vendor's model of the same name. */
 function originalOf(info: JsonObject, { provider, model }: GivenModel): { name: string; price: Price } | undefined {
   const base = textOf(info.base_model)
   const of = base === undefined ? { provider, model } : namedModel({ model: base })
@@ -87,7 +87,7 @@ function originalOf(info: JsonObject, { provider, model }: GivenModel): { name: 
   return price && { name: `${vendor}/${of.model}`, price }
 }
 
-/** Reads `model_list`: the deployments by their `model_name`, those whose names stand for many apart. */
+/** Reads `model_list`: the deployments by their `model_name`, and apart from these the deployments that have a `*` in a name. */
 export function deploymentsOf(config: JsonObject, router: JsonObject, plan: ImportPlan) {
   const entries = withCredentials(config, plan)
   const fallsBack = whatFallsBack(router)
@@ -122,14 +122,14 @@ export function deploymentsOf(config: JsonObject, router: JsonObject, plan: Impo
 const isPlain = (name: string, params: JsonObject): boolean =>
   params.model === name && Object.keys(params).every((member) => PLAIN.includes(member))
 
-/** Has a name something that it falls back to? */
+/** Tells which names have fallbacks. */
 function whatFallsBack(router: JsonObject): (name: string) => boolean {
   const named = FALLBACKS.flatMap((list) => listOf(router[list]).flatMap((one) => Object.keys(objectOf(one))))
   const names = new Set(named)
   return (name) => names.has(name) || names.has('*') || !isNothing(router.default_fallbacks)
 }
 
-/** The entries of `model_list`, with what the credentials that they name hold and the settings say of all; their own parameters win. */
+/** The entries of `model_list`, each with the values of the credential that it names and those of the settings. Its own parameters win. */
 function withCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObject; place: string }[] {
   const credentials = new Map(
     listOf(config.credential_list).map((one) => [
@@ -159,7 +159,7 @@ function withCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObj
   })
 }
 
-/** Plans the connection of a deployment; `undefined` when it cannot be one, which is said. */
+/** Plans the connection of a deployment. Reports why, and returns `undefined`, when there can be none. */
 function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deployment | undefined {
   plan.leavesMistyped(`${place}.`, entry, { litellm_params: 'object', model_info: 'object' })
   const params = objectOf(entry.litellm_params)
@@ -168,7 +168,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
   const { provider, model } = named
   const account = accountOf(params, named, plan)
   if (typeof account === 'string' || model === '') {
-    plan.leaves(place, typeof account === 'string' ? account : `names no model behind "${provider}/"`)
+    plan.leaves(place, typeof account === 'string' ? account : `names no model after "${provider}/"`)
     return undefined
   }
   leaveKeyFile(`${place}.litellm_params`, params, { account, plan })
@@ -192,7 +192,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
   if (provider === 'azure_ai')
     plan.leaves(
       place,
-      'Models of Azure AI are asked at <api_base>/chat/completions: see that the address ends as it must.',
+      'Signalbox asks models of Azure AI at <api_base>/chat/completions: check that this is an address of your resource.',
     )
   const share = (name: string) =>
     plan.share(`${place}.litellm_params.${name}`, params[name]) ?? plan.share(`${place}.${name}`, entry[name])
@@ -213,7 +213,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
   }
 }
 
-/** The prices of LiteLLM, in dollars for one token, as they are here for a million. */
+/** The members of LiteLLM's prices, in dollars for one token, and those of Signalbox's, in dollars for a million tokens. */
 const TOKEN_PRICES: Readonly<Record<string, string>> = {
   input_cost_per_token: 'input',
   output_cost_per_token: 'output',
@@ -225,7 +225,7 @@ const TOKEN_PRICES: Readonly<Record<string, string>> = {
   output_cost_per_image_token: 'imageOutput',
 }
 
-/** Its prices of other units, by the kinds that are paid so. A model of chat may be priced by the seconds that it takes there, which it cannot be here. */
+/** LiteLLM's prices of other units, for the kinds of models that have them in Signalbox, which cannot price chat by seconds. */
 const UNIT_PRICES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   image: { input_cost_per_image: 'image', output_cost_per_image: 'image' },
   stt: { input_cost_per_second: 'second', output_cost_per_second: 'second' },
@@ -233,7 +233,7 @@ const UNIT_PRICES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   rerank: { input_cost_per_query: 'search' },
 }
 
-/** The price of a deployment, in dollars, and the names of what it was made of. */
+/** The price of a deployment, in dollars, and the names of the members that it was made from. */
 function priceOf(given: JsonObject, kind: string): { price: PlannedValue | undefined; done: readonly string[] } {
   const tokens = Object.entries(TOKEN_PRICES).map(([name, unit]) => ({ name, unit, factor: 1e6 }))
   const others = Object.entries(entryOf(UNIT_PRICES, kind) ?? {}).map(([name, unit]) => ({ name, unit, factor: 1 }))
@@ -247,14 +247,15 @@ function priceOf(given: JsonObject, kind: string): { price: PlannedValue | undef
   }
 }
 
-/** Says in one line which facts of a model are not taken, and besides whom it is for. */
+/** Reports the members of `model_info` that are left out: in one line those that say what the model can do. */
 function leaveInfo(
   place: string,
   info: JsonObject,
   { done, plan }: { done: readonly string[]; plan: ImportPlan },
 ): void {
   const facts = Object.keys(info).filter((name) => FACTS.test(name))
-  if (facts.length > 0) plan.leaves(`${place}: ${facts.join(', ')}`, 'What a model can do is known from the catalog.')
+  if (facts.length > 0)
+    plan.leaves(`${place}: ${facts.join(', ')}`, 'The catalog of Signalbox says what a model can do.')
   plan.leavesRest(place, info, {
     done: [...READ_INFO, ...done, ...facts],
     reasons: {
@@ -271,12 +272,12 @@ const READ_PARAMS = words('model weight order timeout stream_timeout')
 const PLAIN = [...words('model weight order rpm tpm'), ...Object.keys(TOKEN_PRICES), ...ACCOUNT_PARAMS]
 
 const SHARE =
-  "A target has no limit of its own: it is used as the deployment's share, and a provider's 429 sends the request on."
-const BUDGET = 'Limits are of keys, groups and the gateway, not of targets.'
-const PRICES = 'Other prices go into "prices" of the connection: see its description.'
-const ACCESS = 'Connections sign in by keys: give access keys in the variables.'
+  "A target has no limit of its own. The number is used as the deployment's share, and after a 429 of the provider the next target is tried."
+const BUDGET = 'Keys, groups and the gateway can have limits; targets cannot.'
+const PRICES = 'Set such a price in "prices" of the connection: see the description of connections.'
+const ACCESS = 'A connection signs in with keys only: give access keys in the variables.'
 
-/** Why nothing is made of other members. */
+/** Why other members are left out. */
 const PARAM_REASONS: Readonly<Record<string, string>> = {
   rpm: SHARE,
   tpm: SHARE,
@@ -290,7 +291,7 @@ const PARAM_REASONS: Readonly<Record<string, string>> = {
   headers: 'A connection sends no headers of its own.',
   extra_body: 'A connection adds nothing to a request; entries of combos have "params".',
   tags: 'Entries of combos have "when": conditions on the metadata and headers of a request.',
-  drop_params: 'What a target cannot take is left out by itself, and named in x-signalbox-warning.',
+  drop_params: 'Parameters that a target cannot take are always left out, and named in x-signalbox-warning.',
   input_cost_per_second: PRICES,
   output_cost_per_second: PRICES,
   input_cost_per_image: PRICES,

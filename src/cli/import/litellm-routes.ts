@@ -7,7 +7,7 @@ import { type Deployment, FALLBACKS } from './litellm-deployments.ts'
 import { STRATEGIES, timeoutsOf } from './litellm-settings.ts'
 import { entriesOf, type ImportPlan, type PlannedEntry, type PlannedValue } from './plan.ts'
 
-/* What the names of LiteLLM's models are here: aliases and combos. */
+/* Makes aliases and combos from the names of LiteLLM's models. */
 
 /** Deployments whose `model_name` has a `*`. */
 interface Wildcard {
@@ -18,12 +18,12 @@ interface Wildcard {
 interface Routes {
   groups: ReadonlyMap<string, readonly Deployment[]>
   wildcards: readonly Wildcard[]
-  /** The settings of the router, those of the library included. */
+  /** The settings of the router, and those of the library that the router does not have. */
   router: JsonObject
   plan: ImportPlan
 }
 
-/** Plans what each `model_name` is, what it falls back to, and the aliases of `model_group_alias`. */
+/** Plans a model or a combo for each `model_name`, its fallbacks, and the aliases of `model_group_alias`. */
 export function planRoutes(routes: Routes): void {
   const { groups, router, plan } = routes
   for (const name of Object.keys(objectOf(router.model_group_alias))) plan.reserveName(name)
@@ -37,7 +37,7 @@ export function planRoutes(routes: Routes): void {
   planWildcards(routes)
 }
 
-/** The `model_name` that a name means: itself, or the one that it is an alias of; `undefined`: none. */
+/** The `model_name` for a name: the name itself, or the `model_name` of which it is an alias; `undefined`: none. */
 function groupOf(name: string, { groups, router }: Pick<Routes, 'groups' | 'router'>): string | undefined {
   if (groups.has(name)) return name
   const given = entryOf(objectOf(router.model_group_alias), name)
@@ -45,7 +45,7 @@ function groupOf(name: string, { groups, router }: Pick<Routes, 'groups' | 'rout
   return meant !== undefined && groups.has(meant) ? meant : undefined
 }
 
-/** The model of a name that a deployment with a `*` stands for; the longest name that fits is meant. */
+/** The model for a name that matches a `model_name` with a `*`; of several that match, the longest counts. */
 function ofWildcard(name: string, { wildcards, plan }: Pick<Routes, 'wildcards' | 'plan'>): string | undefined {
   const fits = ({ name: pattern }: Wildcard) => {
     const [before = '', after = ''] = pattern.split('*')
@@ -65,7 +65,7 @@ function ofWildcard(name: string, { wildcards, plan }: Pick<Routes, 'wildcards' 
   )
 }
 
-/** The deployments of one `model_name`: a model where there is one, otherwise a combo. */
+/** The name for the deployments of one `model_name`: that of a model for one deployment, otherwise that of a combo. */
 function baseOf(
   name: string,
   given: readonly Deployment[],
@@ -79,7 +79,7 @@ function baseOf(
   if (isMixed)
     plan.leaves(
       name,
-      'Other deployments are of other models, whose embeddings must not be mixed; the first one is taken.',
+      'Its deployments have different models, whose embeddings must not be mixed: only the first deployment is taken.',
     )
   const deployments = isMixed ? [first] : plan.entries(name, given)
   for (const { connection, model, kind, isInCatalog } of deployments)
@@ -95,7 +95,7 @@ function baseOf(
   const strategy = entryOf(STRATEGIES, asked) ?? 'weighted'
   const kind = first.kind === 'llm' ? {} : { kind: first.kind, ...(isEmbedding && { sameVectors: true }) }
   const combo = plan.comboName(hasMore ? `${name}-deployments` : name, { isMadeUp: hasMore })
-  plan.combos.set(combo, {}) // the name is taken while those below it get theirs
+  plan.combos.set(combo, {}) // reserves the name before the combos in this one get theirs
   const tiers = tiersOf(deployments)
   const isTiered = tiers.length > 1
   const entries = tiers.flatMap((tier): PlannedEntry[] => {
@@ -136,7 +136,7 @@ function tiersOf(deployments: readonly Deployment[]): Deployment[][] {
   return [...tiers].sort(([one], [other]) => one - other).map(([, tier]) => tier)
 }
 
-/** The time-outs of a combo: the longest of those of all its deployments, if each has one. `own`: those that have the combo's name. */
+/** The time-outs of a combo: the longest of all its deployments, if each has one. `own`: the deployments that have the combo's name. */
 function sharedTimeouts(
   name: string,
   own: readonly Deployment[],
@@ -154,7 +154,7 @@ function sharedTimeouts(
     if (found)
       plan.maps(
         `${place}: timeout, stream_timeout`,
-        `timeouts of ${name}: the longest, as they hold for all its targets`,
+        `timeouts of ${name}: the longest of its deployments, as they apply to all of these`,
       )
     else
       plan.leaves(
@@ -192,12 +192,12 @@ function planFallback(
   if (onContent)
     plan.maps(
       `content_policy_fallbacks of ${name}`,
-      `"on": ["content"] of combo ${combo}: an answer that a filter has ended goes on`,
+      `"on": ["content"] of combo ${combo}: the next model is tried after an answer that a filter has ended`,
     )
   if (combo !== name) plan.alias(`fallbacks of ${name}`, name, combo)
 }
 
-/** The names that each name falls back to, those that these fall back to included, as LiteLLM tries them. */
+/** The fallbacks of each name in the order in which LiteLLM tries them, with the fallbacks of the fallbacks. */
 function fallbacksOf(routes: Routes): Map<string, string[]> {
   const { groups, router, plan } = routes
   const direct = new Map<string, string[]>()
@@ -207,13 +207,14 @@ function fallbacksOf(routes: Routes): Map<string, string[]> {
     if (kindOf(name) === 'embedding') {
       plan.leaves(
         `${place}: ${name}`,
-        'Other models have other embeddings, which must not be mixed: it falls back to none.',
+        'The embeddings of different models must not be mixed: the name gets no fallbacks.',
       )
       return
     }
     for (const other of others) {
       if (!isKnown(other)) plan.leaves(`${place}: ${name} to ${other}`, 'No deployment has this model_name.')
-      else if (kindOf(other) !== kindOf(name)) plan.leaves(`${place}: ${name} to ${other}`, 'It is of another kind.')
+      else if (kindOf(other) !== kindOf(name))
+        plan.leaves(`${place}: ${name} to ${other}`, 'The two models are of different kinds.')
       else if (other !== name) direct.set(name, [...new Set([...(direct.get(name) ?? []), other])])
     }
   }
@@ -230,15 +231,15 @@ function fallbacksOf(routes: Routes): Map<string, string[]> {
   forAll(names(router.default_fallbacks), 'default_fallbacks')
   for (const list of FALLBACKS.slice(1))
     if (!isNothing(router[list]))
-      plan.leaves(list, 'They are entries of the same combos: they are tried after other failures as well.')
+      plan.leaves(list, 'These fallbacks are entries of the same combos: they are tried after other failures as well.')
   const most = numberOf(router.max_fallbacks) ?? MAX_FALLBACKS
   return new Map([...direct.keys()].map((name) => [name, inTurn(name, direct, most)]))
 }
 
-/** How often LiteLLM falls back from what it has fallen back to, where "max_fallbacks" says nothing else. */
+/** LiteLLM's default of "max_fallbacks": how many fallbacks of fallbacks it follows. */
 const MAX_FALLBACKS = 5
 
-/** What is tried after a name, one after the other: what it falls back to, each followed by what that falls back to. */
+/** The names that are tried after a name, in order: each fallback, followed by its own fallbacks. */
 function inTurn(name: string, direct: ReadonlyMap<string, readonly string[]>, most: number): string[] {
   const found = new Set<string>()
   const walk = (one: string, depth: number) => {
@@ -304,7 +305,7 @@ function planAliases({ router, plan }: Routes, baseNamed: (name: string) => stri
       plan.leaves(place, 'No deployment has this model_name.')
       continue
     }
-    if (objectOf(value).hidden === true) plan.leaves(`${place}.hidden`, 'Aliases are listed as models are.')
+    if (objectOf(value).hidden === true) plan.leaves(`${place}.hidden`, 'Aliases are always listed, like models.')
     if (plan.combos.has(alias) || alias === group) continue // it has fallbacks of its own
     const target = plan.combos.has(group) ? group : (plan.aliases.get(group) ?? base)
     plan.alias(place, alias, target)

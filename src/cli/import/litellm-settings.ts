@@ -23,7 +23,7 @@ const PARTS = {
   default_key_generate_params: 'object',
 } as const
 
-/** Plans what holds for all requests: attempts, time-outs, cooldowns, limits and budgets. */
+/** Plans the settings that apply to all requests: attempts, time-outs, cooldowns, limits and budgets. */
 export function planSettings(config: JsonObject, router: JsonObject, plan: ImportPlan): void {
   const litellm = objectOf(config.litellm_settings)
   const general = objectOf(config.general_settings)
@@ -34,7 +34,7 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   const retries = numberOf(router.num_retries)
   if (retries !== undefined) {
     plan.settings.maxAttempts = attemptsOf(retries + 1)
-    plan.maps('num_retries', `settings.maxAttempts ${plan.settings.maxAttempts}: all targets of a request together`)
+    plan.maps('num_retries', `settings.maxAttempts ${plan.settings.maxAttempts}: for all targets of a request together`)
   }
   const timeout = numberOf(router.timeout) ?? numberOf(litellm.request_timeout)
   const timeouts = timeoutsOf(timeout, numberOf(router.stream_timeout))
@@ -45,7 +45,7 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   if (!isNothing(router.stream_timeout))
     plan.leaves(
       'stream_timeout',
-      `Whole answers and streams may wait equally long for their beginning here${timeouts ? ': the longer of it and timeout is taken' : ': give settings.timeouts.headersMs'}.`,
+      `Signalbox has one time-out for the beginning of whole answers and of streams: ${timeouts ? 'the longer of stream_timeout and timeout is taken' : 'set settings.timeouts.headersMs'}.`,
     )
   const cooldown = numberOf(router.cooldown_time)
   const fails = numberOf(router.allowed_fails)
@@ -64,7 +64,7 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
     else
       plan.maps(
         'routing_strategy',
-        `${found} in each combo of several deployments${strategy.startsWith('usage') ? ', the nearest there is' : ''}`,
+        `${found} in each combo of several deployments${strategy.startsWith('usage') ? ', which is the nearest strategy' : ''}`,
       )
   }
   planLimits(litellm, general, plan)
@@ -80,7 +80,7 @@ export function planSettings(config: JsonObject, router: JsonObject, plan: Impor
   })
 }
 
-/** Plans a key where LiteLLM asks for keys: it has a master key, wherever the file has that. */
+/** Plans a client key where LiteLLM requires keys: when the file has a master key, in any of the places for it. */
 function planKey(config: JsonObject, plan: ImportPlan): void {
   const litellm = objectOf(config.litellm_settings)
   const general = objectOf(config.general_settings)
@@ -113,14 +113,14 @@ function planKey(config: JsonObject, plan: ImportPlan): void {
     done: [...LIMITS, 'budget_duration'],
     reasons: { models: 'Give keys "models".', duration: 'Give keys "expiresAt".' },
   })
-  plan.maps(place, 'settings.requireApiKey, and a key "imported" with a value of its own')
+  plan.maps(place, 'settings.requireApiKey, and a key "imported" with a new value')
   plan.leaves(
     place,
-    "Its value: clients need the new key (npx signalbox keys list --json), and the admin token is SIGNALBOX_ADMIN_TOKEN's.",
+    'The value is not taken over: clients need the new key (npx signalbox keys list --json), and SIGNALBOX_ADMIN_TOKEN sets the admin token.',
   )
 }
 
-/** What LiteLLM allows the proxy as a whole, and its teams. */
+/** Plans the limits of LiteLLM's proxy as a whole, and those of its teams. */
 function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan): void {
   const parallel = numberOf(general.global_max_parallel_requests) ?? numberOf(litellm.max_parallel_requests)
   const limits = limitsOf(
@@ -139,7 +139,7 @@ function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan):
     const own = limitsOf(objectOf(team), place, plan)
     const group = plan.groupId(id)
     plan.groups.set(group, { name: id.slice(0, 200), ...(own && { limits: own }) })
-    plan.maps(place, `group ${group}: put its keys into it`)
+    plan.maps(place, `group ${group}: put the keys of the team into it`)
     plan.leavesRest(place, objectOf(team), {
       done: ['team_id', 'max_budget', 'budget_duration', 'rpm_limit', 'tpm_limit', 'max_parallel_requests'],
       reasons: SETTING_REASONS,
@@ -147,7 +147,7 @@ function planLimits(litellm: JsonObject, general: JsonObject, plan: ImportPlan):
   }
 }
 
-/** A budget and its like as limits; `undefined` when there is none. */
+/** Budgets and rate limits of LiteLLM as limits; `undefined` when there are none. */
 function limitsOf(given: JsonObject, place: string, plan: ImportPlan): PlannedValue | undefined {
   const usd = numberOf(given.max_budget)
   const parallel = numberOf(given.max_parallel_requests)
@@ -158,7 +158,7 @@ function limitsOf(given: JsonObject, place: string, plan: ImportPlan): PlannedVa
   if (usd !== undefined && window === undefined)
     plan.leaves(
       `${place}.budget_duration`,
-      `"${given.budget_duration}" is no window here, and the budget is left out: minute, hour, day, week, month and total are.`,
+      `"${given.budget_duration}" is not a window of limits (minute, hour, day, week, month, total): the budget is left out.`,
     )
   const limits = {
     ...(usd !== undefined && usd > 0 && window !== undefined && { usd: { [window]: usd } }),
@@ -191,7 +191,7 @@ function windowOf(duration: unknown): string | undefined {
   return entryOf(windows, String(duration).trim())
 }
 
-/** Time-outs in seconds as those of a combo or of the settings: `headersMs` is for streams and whole answers alike, so it must do for both. */
+/** Time-outs of LiteLLM, in seconds, as those of a combo or of the settings. `headersMs` is the longer one, as it applies to streams and whole answers. */
 export function timeoutsOf(
   timeout: number | undefined,
   streamTimeout: number | undefined,
@@ -206,11 +206,11 @@ export function timeoutsOf(
 const LIMITS = ['max_budget', 'max_parallel_requests', 'rpm_limit', 'tpm_limit']
 const NUMBERS = words('num_retries timeout request_timeout stream_timeout cooldown_time allowed_fails')
 
-/** Says that a member is no number, such as one that is read from a variable. */
+/** Reports a member that is not a number, such as one that is read from a variable. */
 function leaveNoNumber(place: string, name: string, given: JsonObject, plan: ImportPlan): void {
   const value = given[name]
   if (isNothing(value) || numberOf(value) !== undefined) return
-  plan.leaves(`${place}${name}`, 'must be a number, not a variable or another text: nothing is made of it')
+  plan.leaves(`${place}${name}`, 'must be a number, not a variable or another text: it is left out')
 }
 
 const READ_SETTINGS = words(`
@@ -218,15 +218,15 @@ const READ_SETTINGS = words(`
   allowed_fails routing_strategy model_group_alias max_budget budget_duration max_parallel_requests default_team_settings
   default_key_generate_params master_key vertex_project vertex_location telemetry set_verbose
 `)
-const EACH_KEY = 'It holds for each key there: give keys "limits".'
+const EACH_KEY = 'LiteLLM applies it to each key: give keys "limits".'
 const NO_CACHE = 'Signalbox keeps no answers.'
-const OBSERVE = 'See hooks, and observe: spans, metrics, one line a request.'
+const OBSERVE = 'Use hooks, or the option "observe": spans, metrics, and a log line for each request.'
 const STORAGE = 'Instances share their state through the storage.'
-const USERS = 'There are no users here: keys and groups have limits.'
+const USERS = 'Signalbox has no users: give limits to keys and groups.'
 const FAILURES = 'The kind of a failure decides what follows, and no policy can be set: see "When a provider fails".'
 const SIGN_IN = 'The admin token is for the dashboard and for management; keys are for clients.'
 const SETTING_REASONS: Readonly<Record<string, string>> = {
-  drop_params: 'What a target cannot take is left out by itself, and named in x-signalbox-warning.',
+  drop_params: 'Parameters that a target cannot take are always left out, and named in x-signalbox-warning.',
   cache: NO_CACHE,
   cache_params: NO_CACHE,
   success_callback: OBSERVE,
@@ -241,20 +241,20 @@ const SETTING_REASONS: Readonly<Record<string, string>> = {
   background_health_checks: FAILURES,
   health_check_interval: FAILURES,
   litellm_jwtauth: SIGN_IN,
-  key_management_system: 'Set the variables in the environment, from whatever keeps your secrets.',
+  key_management_system: 'Let your store of secrets set the variables in the environment.',
   forward_client_headers_to_llm_api: 'Only an allow-list of headers reaches a provider.',
   optional_pre_call_checks: 'See the strategy "sticky", which keeps the requests of a session at one target.',
   redis_url: STORAGE,
   redis_host: STORAGE,
   redis_port: STORAGE,
   redis_password: STORAGE,
-  provider_budget_config: 'Limits are of keys, groups and the gateway, not of providers.',
-  enable_pre_call_checks: 'Targets that are too small for a request are passed over by themselves.',
+  provider_budget_config: 'Keys, groups and the gateway can have limits; providers cannot.',
+  enable_pre_call_checks: 'Targets whose context is too small for a request are always skipped.',
   enable_tag_filtering: 'Entries of combos have "when": conditions on the metadata and headers of a request.',
   retry_policy: FAILURES,
   model_group_retry_policy: FAILURES,
   allowed_fails_policy: FAILURES,
-  retry_after: 'A failure goes to the next target at once; what a provider asks to wait for is kept.',
+  retry_after: 'After a failure the next target is tried at once; a wait that a provider asks for is always kept.',
   disable_cooldowns: 'A target that fails always cools: see settings.health.',
   routing_strategy_args: 'The strategies have no arguments.',
   max_user_budget: USERS,

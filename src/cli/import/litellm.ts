@@ -15,7 +15,7 @@ const SECTIONS = {
   credential_list: 'list',
 } as const
 
-/** Plans what a LiteLLM configuration is here. Throws a problem when it is none. */
+/** Plans the import of a LiteLLM configuration. Throws a problem when it is not one. */
 export function planLiteLlm(config: unknown, plan: ImportPlan): void {
   if (!isObject(config) || !Object.keys(SECTIONS).some((name) => name in config))
     isNone('a configuration of LiteLLM', 'It has a "model_list".')
@@ -28,12 +28,12 @@ export function planLiteLlm(config: unknown, plan: ImportPlan): void {
   if (plan.settings.unpriced === 'allow' && unpriced.length > 0)
     plan.leaves(
       `max_budget: ${unpriced.map(([name]) => name).join(', ')}`,
-      'No price is known of these, or of a deployment of theirs: no budget counts them until their connections have "prices".',
+      'No price of these models, or of one of their deployments, is known: no budget counts them until their connections have "prices".',
     )
   plan.leavesRest('', config, { done: [...Object.keys(SECTIONS), 'include'], reasons: REASONS })
 }
 
-/** The settings of the router, where it has none those of the library. */
+/** The settings of the router, and those of the library that the router does not have. */
 function routerOf(config: JsonObject): JsonObject {
   const own = Object.entries(objectOf(config.router_settings)).filter(
     ([, value]) => !isNothing(value) || value === false,
@@ -43,11 +43,11 @@ function routerOf(config: JsonObject): JsonObject {
 
 const REASONS: Readonly<Record<string, string>> = {
   environment_variables: 'Set the variables in the environment: the file of records holds none.',
-  guardrails: 'Signalbox looks into no prompts.',
+  guardrails: 'Signalbox does not inspect prompts.',
   mcp_servers: 'Signalbox serves no MCP.',
   mcp_tools: 'Signalbox serves no MCP.',
-  finetune_settings: 'Fine-tuning and files go to the provider itself.',
-  files_settings: 'Fine-tuning and files go to the provider itself.',
-  callback_settings: 'See hooks, and observe: spans, metrics, one line a request.',
+  finetune_settings: 'Signalbox has no endpoints for fine-tuning and files: send such requests to the provider.',
+  files_settings: 'Signalbox has no endpoints for fine-tuning and files: send such requests to the provider.',
+  callback_settings: 'Use hooks, or the option "observe": spans, metrics, and a log line for each request.',
   search_tools: 'Connect a provider of web search: see "Search and pages".',
 }

@@ -7,7 +7,7 @@ import { type ImportPlan, type PlannedAccount, type PlannedValue, slug, variable
 
 /* The connections of 9router: accounts with API keys, and servers of the user's own ("nodes"). */
 
-/** The providers of 9router that take an API key and are here under another name. */
+/** Signalbox's names of providers with API keys that have another name in 9router. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   gemini: 'google',
   glm: 'zai',
@@ -31,7 +31,7 @@ const SAME = words(`
   huggingface novita tavily exa serper firecrawl searxng voyage jina baseten scaleway elevenlabs deepgram azure vertex perplexity-agent
 `)
 
-/** Providers that 9router asks elsewhere than a connection here does by itself: their keys are for these addresses. */
+/** Providers that 9router asks at other addresses than Signalbox does. Their keys are for 9router's addresses. */
 const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> = {
   alicode: { baseUrl: 'https://coding.dashscope.aliyuncs.com/v1' },
   'alicode-intl': { baseUrl: 'https://coding-intl.dashscope.aliyuncs.com/v1' },
@@ -49,7 +49,7 @@ const ADDRESSES: Readonly<Record<string, { baseUrl: string; format?: string }>> 
   'volcengine-ark': { baseUrl: 'https://ark.cn-beijing.volces.com/api/coding/v3' },
 }
 
-/** Where versions of 9router before these have asked. */
+/** Addresses of providers in older versions of 9router. */
 const FORMER_ADDRESSES: Readonly<Record<string, string>> = {
   kimi: 'https://api.kimi.com/coding/v1',
   siliconflow: 'https://api.siliconflow.cn/v1',
@@ -78,10 +78,10 @@ const ALIASES: Readonly<Record<string, string>> = {
   vx: 'vertex',
 }
 
-/** Where each prefix of 9router's models leads: the prefix here, and the provider here. */
+/** Signalbox's prefix and provider for each prefix of 9router's models. */
 export type Prefixes = Map<string, { prefix: string; provider: string }>
 
-/** Plans a connection. `node`: the server of the user's own that it is to. */
+/** Plans a connection. `node`: the server, if the connection is to one of the user's own. */
 export function planConnection(
   given: JsonObject,
   node: JsonObject | undefined,
@@ -102,13 +102,13 @@ export function planConnection(
   const baseGiven = textOf(specific.baseUrl) ?? usual
   const why = (): string | undefined => {
     if (!['apikey', 'api_key'].includes(authType) && !speaks)
-      return `signs in by ${authType === 'oauth' ? 'an account of a person' : authType}; connections here have API keys.`
+      return `signs in by ${authType === 'oauth' ? 'a personal account' : authType}; connections of Signalbox have API keys.`
     if (speaks) return baseGiven === undefined ? 'has no address' : undefined
     if (builtIn === undefined && elsewhere === undefined) return `Signalbox has no provider "${provider}".`
     if (elsewhere?.baseUrl.includes('{accountId}') && account === undefined)
-      return 'has no accountId, which is in its address'
+      return 'has no accountId, which its address contains'
     if (builtIn === 'azure' && textOf(specific.azureEndpoint) === undefined && baseGiven === undefined)
-      return 'has no azureEndpoint: which resource of Azure it is, is not known'
+      return 'has no azureEndpoint, so the resource of Azure is unknown'
     return undefined
   }
   const refusal = why()
@@ -130,7 +130,7 @@ export function planConnection(
   }
   const own = speaks ?? 'openai-compatible'
   const isOwnServer = builtIn === undefined
-  // Clients name models by the id of 9router: it is kept where the provider does not have that name here.
+  // Clients name models by 9router's id of the provider: the id stays the prefix where Signalbox has no such name for the provider.
   const named = builtIn === undefined || namesOf(builtIn).includes(provider) ? builtIn : provider
   const prefix = named ?? plan.freePrefix(wish, prefixes.get(provider)?.prefix)
   const planned: PlannedAccount = {
@@ -148,17 +148,17 @@ export function planConnection(
   const id = plan.connection(planned)
   plan.maps(
     place,
-    `connection ${id}${usual !== undefined && baseGiven === usual ? `, asked at ${usual} as there` : ''}`,
+    `connection ${id}${usual !== undefined && baseGiven === usual ? `, asked at ${usual} as by 9router` : ''}`,
   )
   const former = entryOf(FORMER_ADDRESSES, provider)
   if (former !== undefined)
     plan.leaves(
       place,
-      `Older versions of 9router ask ${former}: give the connection this "baseUrl" if its key is for there.`,
+      `Older versions of 9router ask ${former}: give the connection this "baseUrl" if its key belongs to that address.`,
     )
   for (const [name, reason] of Object.entries(LEFT))
     if (!isNothing(specific[name])) plan.leaves(`${place}: ${name}`, reason)
-  // Connections of one provider are used in turn there as here: the prefix names them all.
+  // Connections of one provider are used in turn in 9router and in Signalbox, so one prefix names them all.
   const short = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === provider)
   for (const name of [provider, textOf(specific.prefix), ...short])
     if (name !== undefined && !prefixes.has(name)) prefixes.set(name, { prefix, provider: planned.provider })
@@ -169,7 +169,7 @@ const namesOf = (provider: string): readonly string[] => {
   return [provider, alias, catalogAlias]
 }
 
-/** What clouds need to know besides the key. A text that a connection would be refused for is left out, which is said. */
+/** The settings of a cloud. One of the wrong form, for which a connection would be refused, is reported and left out. */
 function cloudData(
   provider: string | undefined,
   specific: JsonObject,
@@ -178,7 +178,7 @@ function cloudData(
   const shaped = (name: string, shape: RegExp): string | undefined => {
     const found = textOf(specific[name])
     if (found === undefined || shape.test(found)) return found
-    plan.leaves(`${place}: ${name}`, 'is none: give it to the connection by hand.')
+    plan.leaves(`${place}: ${name}`, 'has the wrong form: set it on the connection by hand.')
     return undefined
   }
   if (provider === 'azure') {

@@ -16,10 +16,10 @@ export async function readNineRouter(path: string): Promise<unknown> {
   if (existsSync(sqlite)) return readSqlite(sqlite)
   const json = join(path, 'db.json')
   if (existsSync(json)) return readText(json)
-  throw problem(`${path} has neither db/data.sqlite nor db.json: it is no data folder of 9router.`)
+  throw problem(`${path} has neither db/data.sqlite nor db.json: it is not a data folder of 9router.`)
 }
 
-/** Reads a copy: SQLite writes beside a file that it only reads. */
+/** Reads a copy of the database, as SQLite creates files beside a database even when it only reads. */
 async function readSqlite(path: string): Promise<unknown> {
   const { DatabaseSync } = await loadSqlite()
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-import-'))
@@ -40,13 +40,13 @@ async function readSqlite(path: string): Promise<unknown> {
   }
 }
 
-const EXPORT = 'Export them instead, by "Export" in the settings of its dashboard, and import that file.'
+const EXPORT = 'Use "Export" in the settings of 9router\'s dashboard, and import the file that it makes.'
 
-/** Node has it from 22.13 on. */
+/** Loads `node:sqlite`, which Node has from 22.13 on. */
 async function loadSqlite(): Promise<Pick<typeof import('node:sqlite'), 'DatabaseSync'>> {
   const { emitWarning } = process
   try {
-    process.emitWarning = () => {} // it says that it is experimental
+    process.emitWarning = () => {} // the import warns that SQLite is experimental
     return await import('node:sqlite')
   } catch {
     throw problem(`This runtime has no SQLite to read the data of 9router: use Node 22.13 or later. ${EXPORT}`)

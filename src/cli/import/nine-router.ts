@@ -17,7 +17,7 @@ const SECTIONS = {
   settings: 'object',
 } as const
 
-/** Plans what the data of 9router are here. Throws a problem when they are none. */
+/** Plans the import of the data of 9router. Throws a problem when the data are not of 9router. */
 export function planNineRouter(data: unknown, plan: ImportPlan): void {
   if (!isObject(data) || !['providerConnections', 'combos', 'settings', 'apiKeys'].some((name) => name in data))
     isNone('the data of 9router', 'They have "providerConnections" and "combos".')
@@ -39,9 +39,9 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
   for (const [alias, model] of aliases) {
     const target = translated(model, names)
     const place = `modelAliases.${alias}`
-    if (alias.includes('/')) plan.leaves(place, 'A name with a slash is of a provider there, too.')
-    else if (target === undefined) plan.leaves(place, `"${model ?? ''}" leads to no connection that could be made`)
-    else if (plan.combos.has(alias)) plan.leaves(place, 'A combo has the name, and comes first.')
+    if (alias.includes('/')) plan.leaves(place, 'A name with a slash begins with a provider in 9router, too.')
+    else if (target === undefined) plan.leaves(place, `"${model ?? ''}" leads to no connection that was imported`)
+    else if (plan.combos.has(alias)) plan.leaves(place, 'A combo has the same name, and comes first.')
     else if (target !== alias) {
       plan.alias(place, alias, target)
       plan.maps(place, `alias ${alias} of ${target}`)
@@ -51,7 +51,7 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
   if (vendor !== undefined)
     plan.leaves(
       'models without a provider',
-      `9router asks their vendors for names that begin with claude-, gemini- or gpt-: here clients ask for ${prefixes.get(vendor)?.prefix}/<model>.`,
+      `9router takes the vendor from names that begin with claude-, gemini- or gpt-: clients of Signalbox ask for ${prefixes.get(vendor)?.prefix}/<model>.`,
     )
   planModels(data, names, plan)
   planKeys(listOf(data.apiKeys).map(objectOf), settings, plan)
@@ -59,11 +59,11 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
   plan.leavesRest('', data, { done: Object.keys(SECTIONS), reasons: REST })
 }
 
-/** What the names of 9router's models are made of. */
+/** What is needed to translate 9router's names of models. */
 interface RouterNames {
   prefixes: Prefixes
   aliases: ReadonlyMap<string, string | undefined>
-  /** The combos here by the names that they have there. */
+  /** Signalbox's names of the combos, by 9router's names. */
   combos: Map<string, string>
   plan: ImportPlan
 }
@@ -75,7 +75,7 @@ function modelNamed(given: unknown): string | undefined {
   return textOf(given) ?? (textOf(provider) !== undefined && name !== undefined ? `${textOf(provider)}/${name}` : name)
 }
 
-/** A model of 9router as it is called here; `undefined` when its provider is not here. */
+/** Signalbox's name of a model of 9router; `undefined` when no connection to its provider was imported. */
 function translated(model: string | undefined, names: RouterNames): string | undefined {
   const { aliases, combos } = names
   if (model === undefined) return undefined
@@ -115,14 +115,14 @@ function planCombos(
       return undefined
     }
     const name = plan.comboName(wish)
-    plan.combos.set(name, {}) // combos may name each other
+    plan.combos.set(name, {}) // reserves the name, as combos may name each other
     if (!names.combos.has(wish)) {
       names.combos.set(wish, name)
       if (name !== wish && !wish.includes('/')) plan.alias(`combos[${at}]`, wish, name)
     } else
       plan.leaves(
         `combos[${at}]`,
-        `"${wish}" is the name of a combo before it: it is ${name}, to which nothing leads yet.`,
+        `An earlier combo has the name "${wish}": this one is named ${name}, and nothing leads to it yet.`,
       )
     return { name, wish, combo }
   })
@@ -157,7 +157,7 @@ function planCombos(
   }
 }
 
-/** The entries of a combo. One of embeddings keeps one model: those of others must not be mixed with them. */
+/** The entries of a combo. A combo of embeddings keeps one model, as the embeddings of different models must not be mixed. */
 function entriesIn(
   combo: JsonObject,
   {
@@ -179,7 +179,7 @@ function entriesIn(
   for (const one of listOf(combo.models)) {
     const asked = modelNamed(one)
     const target = translated(asked, names)
-    if (target === undefined) plan.leaves(`combo ${name}: ${asked ?? ''}`, 'leads to no connection that could be made')
+    if (target === undefined) plan.leaves(`combo ${name}: ${asked ?? ''}`, 'leads to no connection that was imported')
     else if (leadsBack(target)) plan.leaves(`combo ${name}: ${asked ?? ''}`, 'leads back to the combo itself')
     else if (kind === 'embedding' && entries.length > 0 && modelIn(target) !== modelIn(entries[0]?.model ?? ''))
       plan.leaves(
@@ -193,12 +193,12 @@ function entriesIn(
 
 const modelIn = (target: string) => target.slice(target.indexOf('/') + 1)
 
-/** Models that were added by hand, and prices that were set. */
+/** Plans custom models and prices. */
 function planModels(data: JsonObject, names: RouterNames, plan: ImportPlan): void {
   for (const one of listOf(data.customModels).map(objectOf)) {
     const name = `${textOf(one.providerAlias) ?? ''}/${textOf(one.id) ?? ''}`
     const target = textOf(one.id) === undefined ? undefined : translated(name, names)
-    if (target === undefined) plan.leaves(`customModels: ${name}`, 'is of no connection that could be made')
+    if (target === undefined) plan.leaves(`customModels: ${name}`, 'belongs to no connection that was imported')
     else {
       const type = textOf(one.type)
       plan.customModels.set(target, type === undefined ? {} : { type })
@@ -208,7 +208,7 @@ function planModels(data: JsonObject, names: RouterNames, plan: ImportPlan): voi
   planPrices(objectOf(data.pricing), names, plan)
 }
 
-/** The prices of 9router, which are in US dollars for a million tokens as they are here. */
+/** Signalbox's members of a price by those of 9router. Both are in US dollars for a million tokens. */
 const PRICES: Readonly<Record<string, string>> = {
   input: 'input',
   output: 'output',
@@ -218,7 +218,7 @@ const PRICES: Readonly<Record<string, string>> = {
 const NO_PRICE = 'is not a price: a number of 0 or more, in US dollars for a million tokens.'
 const PRICE_REASONS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.keys(PRICES).map((member) => [member, NO_PRICE])),
-  reasoning: 'Tokens of reasoning are output here, and have its price.',
+  reasoning: 'Signalbox counts tokens of reasoning as output, at the price of output.',
 }
 
 function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): void {
@@ -226,7 +226,7 @@ function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): 
     const place = `pricing.${name}`
     const connections = plan.connectionsOf(names.prefixes.get(name)?.provider ?? '')
     if (connections.length === 0) {
-      plan.leaves(place, 'is of no connection that could be made')
+      plan.leaves(place, 'belongs to no connection that was imported')
       continue
     }
     if (isNothing(objectOf(models))) plan.leaves(place, 'has no prices')
@@ -243,7 +243,7 @@ function planPrices(pricing: JsonObject, names: RouterNames, plan: ImportPlan): 
   }
 }
 
-/** The price of a model, and the members that it was made of. */
+/** The price of a model, and the names of the members that it was made from. */
 function priceOf(given: JsonObject): { price: PlannedValue | undefined; done: readonly string[] } {
   const found = Object.entries(PRICES).flatMap(([member, unit]) => {
     const amount = numberOf(given[member])
@@ -260,13 +260,14 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
   } else if (keys.length > 0)
     plan.leaves(
       'settings.requireApiKey',
-      'It is not set there, and versions differ: "npx signalbox settings update --require-api-key" asks for keys here.',
+      'It is not set, and versions of 9router differ in what this means: "npx signalbox settings update --require-api-key" requires keys.',
     )
   for (const [at, key] of keys.entries()) {
     const { isActive } = key
     const asked = textOf(key.name) ?? `key-${at + 1}`
     const name = plan.keyName(asked)
-    if (name !== asked) plan.leaves(`apiKeys[${at}]`, `"${asked}" is the name of a key before it: it is ${name}.`)
+    if (name !== asked)
+      plan.leaves(`apiKeys[${at}]`, `An earlier key has the name "${asked}": this one is named ${name}.`)
     const ends = new Date(textOf(key.expiresAt) ?? Number.NaN)
     const expiresAt = Number.isNaN(ends.getTime()) ? undefined : ends.toISOString()
     plan.keys.set(name, { ...((isActive === false || isActive === 0) && { isActive: false }), expiresAt })
@@ -276,29 +277,31 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
     )
     plan.leavesRest(`apiKeys: ${name}`, key, {
       done: [...READ_KEY, ...(expiresAt === undefined ? [] : ['expiresAt'])],
-      reasons: { groupId: 'Give it a group, or "models".', allowedModels: 'Give it "models".' },
+      reasons: { groupId: 'Give the key a group, or "models".', allowedModels: 'Give the key "models".' },
     })
   }
   if (keys.length > 0)
     plan.leaves(
       'apiKeys',
-      'Their values: keys here begin with sbx_. "npx signalbox keys list --json" shows the new ones, which clients need.',
+      'Values are not taken over, as keys of Signalbox begin with sbx_: "npx signalbox keys list --json" shows the new ones, which clients need.',
     )
 }
 
-/** What a key has that says nothing of what it may do. */
+/** Members of a key that do not restrict it. */
 const READ_KEY = words(
   'id key keyHash name isActive machineId createdAt updatedAt lastUsedAt planMonths deactivatedReason',
 )
 const READ_SETTINGS = ['requireApiKey', 'comboStrategy', 'comboStrategies', 'comboStickyRoundRobinLimit']
+const CLOUD = "9router's cloud is another service: see npx signalbox cloud."
 const LOGIN = 'The admin token takes the place of logins.'
 const TUNNEL = 'Signalbox opens no tunnels: see --allowed-host.'
-const PROXY = 'Set HTTPS_PROXY by the platform.'
+const PROXY =
+  'Signalbox has no setting for a proxy. On Node, a program of your own can give createGateway the fetch of createNodeFetch({ dispatcher }).'
 const SPREAD = 'See npx signalbox providers update --strategy round-robin.'
 const PROMPTS = 'Signalbox changes no prompts.'
 const SETTING_REASONS: Readonly<Record<string, string>> = {
-  cloudEnabled: 'Its cloud is another one: see npx signalbox cloud.',
-  cloudUrl: 'Its cloud is another one: see npx signalbox cloud.',
+  cloudEnabled: CLOUD,
+  cloudUrl: CLOUD,
   password: LOGIN,
   requireLogin: LOGIN,
   authMode: LOGIN,
@@ -316,13 +319,13 @@ const SETTING_REASONS: Readonly<Record<string, string>> = {
   rtkEnabled: PROMPTS,
   cavemanEnabled: PROMPTS,
   headroomEnabled: PROMPTS,
-  capacityAdapter: 'A target that cannot take a picture or a file is passed over by itself.',
+  capacityAdapter: 'Targets that cannot take a picture or a file of a request are always skipped.',
 }
 const REST: Readonly<Record<string, string>> = {
   proxyPools: 'Calls go to the providers directly.',
-  mitmAlias: 'Signalbox takes over no traffic of other programs.',
-  usageHistory: 'What was used before is not counted here.',
+  mitmAlias: 'Signalbox does not intercept the traffic of other programs.',
+  usageHistory: 'Earlier usage is not counted.',
   apiKeyLimits: 'Give keys "limits".',
-  keyGroups: 'Groups there say which connections may be used; groups here have models and limits.',
+  keyGroups: 'Groups of 9router name connections; groups of Signalbox have models and limits.',
   disabledModels: 'Give connections "enabledModels", or keys and groups "models".',
 }

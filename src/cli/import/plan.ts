@@ -4,9 +4,9 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { definitions } from '../../providers/definitions.ts'
 import { isNothing, numberOf } from './given.ts'
 
-/** A text that holds variables of the environment; it is written as `${NAME}`. All other texts are written so that nothing in them is taken for one. */
+/** A text with variables of the environment, which the file has as `${NAME}`. In all other texts of the file `${` is escaped. */
 export class Reference {
-  /** Between the names, in their order: one part more than names. */
+  /** The texts around the variables, in order: one more than there are names. */
   readonly parts: readonly string[]
   readonly names: readonly string[]
 
@@ -38,7 +38,7 @@ export interface ImportFinding {
 
 /** An account at a provider, as the other program has it. */
 export interface PlannedAccount {
-  /** The id of a provider here, or the beginning of one that speaks like OpenAI or Anthropic, such as `openai-compatible-lab`. */
+  /** The id of a provider of Signalbox, or of a server that speaks like OpenAI or Anthropic, such as `openai-compatible-lab`. */
   provider: string
   apiKey?: Reference | undefined
   data?: Readonly<Record<string, PlannedValue | undefined>>
@@ -53,11 +53,11 @@ interface PlannedConnection {
   id: string
   account: PlannedAccount
   prices: Map<string, PlannedValue>
-  /** Its models that anything leads to. */
+  /** Its models to which a name in the file leads. */
   models: Set<string>
 }
 
-/** An entry of a combo before its weight is needed. */
+/** An entry of a combo; its weight is left out where all weights are the same. */
 export interface PlannedEntry {
   model: string
   weight?: number | undefined
@@ -66,8 +66,8 @@ export interface PlannedEntry {
 }
 
 /**
- * The file of records that an import makes, and what it says of it. It holds no secret: each becomes the name of a variable before it gets here,
- * the same secret always the same one.
+ * The file of records that an import makes, and the findings that it reports. Neither holds a secret: each secret is replaced by a variable first, the
+ * same secret always by the same variable.
  */
 export class ImportPlan {
   readonly mapped: ImportFinding[] = []
@@ -78,30 +78,30 @@ export class ImportPlan {
   readonly groups = new Map<string, Record<string, PlannedValue | undefined>>()
   readonly keys = new Map<string, Record<string, PlannedValue | undefined>>()
   readonly customModels = new Map<string, Record<string, PlannedValue | undefined>>()
-  /** By the names of the variables: what each holds. */
+  /** What each variable holds, by the names of the variables. */
   readonly variables = new Map<string, string>()
-  /** By their ids. */
+  /** The connections by their ids. */
   readonly #connections = new Map<string, PlannedConnection>()
-  /** By what makes an account: the ids of the connections. */
+  /** The ids of the connections, by the members that tell accounts apart. */
   readonly #accounts = new Map<string, string>()
-  /** By their providers: the ids of the connections. */
+  /** The ids of the connections, by their providers. */
   readonly #providers = new Map<string, string[]>()
   readonly #secrets = new Map<string, string>()
   readonly #reserved = new Set<string>()
   readonly #names = new Set<string>()
   readonly #beginnings = new Set<string>()
 
-  /** Something of the other program that is found here again. */
+  /** Reports a part of the other program's configuration that is imported, and as what. */
   maps(from: string, to: string): void {
     this.mapped.push(shown(from, to))
   }
 
-  /** Something of the other program that is not found here. */
+  /** Reports a part of the other program's configuration that is not imported, or not as it was, and why. */
   leaves(from: string, why: string): void {
     this.unmapped.push(shown(from, why))
   }
 
-  /** The members of an object that nothing was made of: `reasons` says why by name, and `done` are those that were looked at. */
+  /** Reports the members of an object that are not imported. `reasons`: why, by name; `done`: the members that need no report. */
   leavesRest(
     place: string,
     given: JsonObject,
@@ -114,23 +114,23 @@ export class ImportPlan {
     }
   }
 
-  /** Says which members are not of their type, as nothing is made of them. `place` ends in a dot, or is empty. */
+  /** Reports the members that do not have their type, and so are left out. `place` ends in a dot, or is empty. */
   leavesMistyped(place: string, given: JsonObject, types: Readonly<Record<string, 'list' | 'object'>>): void {
     for (const [name, type] of Object.entries(types)) {
       const value = given[name] ?? undefined
       const fits = type === 'list' ? Array.isArray(value) : isObject(value)
       if (value !== undefined && !fits)
-        this.leaves(`${place}${name}`, `must be ${type === 'list' ? 'a list' : 'an object'}: nothing is made of it`)
+        this.leaves(`${place}${name}`, `must be ${type === 'list' ? 'a list' : 'an object'}: it is left out`)
     }
   }
 
-  /** The share of a model, which is 0 at least; what is none is said. */
+  /** The share of a model, at least 0. Reports a value that is not a share. */
   share(place: string, given: unknown): number | undefined {
     const found = numberOf(given)
     if (found === undefined && given !== undefined && given !== null)
-      this.leaves(place, 'must be a number: nothing is made of it')
+      this.leaves(place, 'must be a number: it is left out')
     if (found === undefined || found >= 0) return found
-    this.leaves(place, 'A weight is 0 at least: 0 is taken, with which a model is tried after all others.')
+    this.leaves(place, 'A weight is at least 0: 0 is taken, and the model is tried after all others.')
     return 0
   }
 
@@ -139,7 +139,7 @@ export class ImportPlan {
     return this.variableFor(value, wish, `${holds}, which the file has in clear`)
   }
 
-  /** The variable for what a value stands for, such as the content of a file: the same for the same value. `wish`: its name, if it is free. */
+  /** The variable for what a value stands for, such as the content of a file: the same for the same value. `wish` is its name, if that is free. */
   variableFor(value: string, wish: string, holds: string): Reference {
     const known = this.#secrets.get(value)
     if (known !== undefined) return variable(known)
@@ -149,7 +149,7 @@ export class ImportPlan {
     return variable(name)
   }
 
-  /** Keeps the name of a variable that the other program reads from those of secrets that are written out. Call it before these are found. */
+  /** Reserves the name of a variable that the other program reads: no secret that was written out gets it. Call it before `secret`. */
   reserve(name: string): void {
     this.#reserved.add(name)
   }
@@ -161,9 +161,9 @@ export class ImportPlan {
   }
 
   /**
-   * Keeps a name for what clients ask for by it from the combos that the import makes besides, and what it begins with from the prefixes of
-   * connections: `openai/gpt-5` may stand for another model than that of OpenAI, or for several. `isItself`: it stands for just that model. Call it
-   * before any of these are made.
+   * Reserves a name by which clients ask: no combo that the import adds gets it, and no connection gets the part before its slash as a prefix, as
+   * `openai/gpt-5` may stand for another model than OpenAI's, or for several. `isItself`: the name stands for exactly that model. Call it before combos
+   * and connections are made.
    */
   reserveName(name: string, { isItself = false }: { isItself?: boolean } = {}): void {
     this.#names.add(name)
@@ -184,12 +184,12 @@ export class ImportPlan {
     return id
   }
 
-  /** A prefix that is no name of a provider here, nor that of another server; `known`: the one that the same server has already. */
+  /** A prefix that is not the name of a provider or of another server; `known`: the prefix that the same server has already. */
   freePrefix(wish: string, known?: string): string {
     return known ?? free(BUILT_IN.has(wish) ? `${wish}-server` : wish, (name) => this.#isPrefix(name))
   }
 
-  /** Is it what the names of other models begin with? */
+  /** Do the names of other models begin with this one? */
   #isPrefix(name: string): boolean {
     return this.#connections.has(name) || this.#beginnings.has(name)
   }
@@ -208,7 +208,7 @@ export class ImportPlan {
     return this.#connections.size
   }
 
-  /** Something leads to this model of a provider, by a name that leads to all of its connections. */
+  /** Notes that a name leads to this model at all connections of the provider. */
   uses(provider: string, model: string): void {
     for (const id of this.connectionsOf(provider)) this.#connections.get(id)?.models.add(model)
   }
@@ -229,8 +229,8 @@ export class ImportPlan {
   }
 
   /**
-   * A name that no combo has: what is asked for, with other characters replaced. `isMadeUp`: one that the other program does not have, and that must
-   * therefore be none of its names either.
+   * A name that no combo has: `wish`, with characters replaced that a name cannot have. `isMadeUp`: the other program does not have the name, which must
+   * therefore not be one of that program's names either.
    */
   comboName(wish: string, { isMadeUp = false }: { isMadeUp?: boolean } = {}): string {
     const found = wish.replace(/[^\w.-]+/g, '-').replace(/^-+|-+$/g, '')
@@ -240,14 +240,17 @@ export class ImportPlan {
     return free(name, isTaken)
   }
 
-  /** An alias, unless the name cannot be one, which is said. */
+  /** Plans an alias, or reports that its name cannot be one. */
   alias(place: string, name: string, model: string): void {
     if (name.trim() === '' || name.length > MAX_NAME || /^\.{1,2}$/.test(name))
-      this.leaves(place, `A name here has 1 to ${MAX_NAME} characters, and is not "." or "..": ask for ${model}.`)
+      this.leaves(
+        place,
+        `The name of an alias has 1 to ${MAX_NAME} characters, and is not "." or "..": ask for ${model}.`,
+      )
     else this.aliases.set(name, model)
   }
 
-  /** As many entries as a combo may have; what is left out is said. */
+  /** The first entries, as many as a combo may have. Reports that others are left out. */
   entries<T>(place: string, all: readonly T[]): readonly T[] {
     if (all.length > MAX_ENTRIES)
       this.leaves(
@@ -275,7 +278,7 @@ export class ImportPlan {
         const own = {
           ...data,
           ...(prefix !== provider && { prefix }),
-          // The listing asks no server without a key, and has models of the catalog for those on one's own machine.
+          // The listing of models does not ask a server without a key, and takes the models of local servers from the catalog.
           ...((!apiKey || LOCAL.includes(provider)) && models.size > 0 && { enabledModels: [...models] }),
         }
         return [
@@ -311,7 +314,7 @@ export class ImportPlan {
   }
 }
 
-/** What is said names what the file has, which should hold no secret, and may. */
+/** A finding quotes the other program's file, which may have a secret where none belongs. */
 const shown = (from: string, to: string): ImportFinding => ({
   from: withoutCredentialShapes(from),
   to: withoutCredentialShapes(to),
@@ -322,7 +325,7 @@ const MAX_NAME = 200
 /** The most entries of a combo. */
 const MAX_ENTRIES = 100
 
-/** All names of the providers here. */
+/** All names of the providers of Signalbox. */
 const BUILT_IN: ReadonlySet<string> = new Set(
   Object.entries(definitions).flatMap(([id, { alias, catalogAlias }]) => [id, alias ?? id, catalogAlias ?? id]),
 )
@@ -380,13 +383,10 @@ export function variableName(text: string): string {
   return /^[A-Z]/.test(found) ? found : `KEY_${found}`
 }
 
-/** The variable that usually holds the key of a provider here. */
+/** The variable that usually holds the key of a provider of Signalbox. */
 export const keyVariable = (provider: string): string => `${variableName(provider)}_API_KEY`
 
-/** What a variable for Vertex AI holds. */
-export const SERVICE_ACCOUNT = 'the JSON of a service account: the content of its key file, not the path'
-
-/** The entries of a combo, with their weights where they differ: up to 1,000, in the same proportion where one was higher. */
+/** The entries of a combo, with their weights if these differ. Weights above 1,000 are scaled down, all in the same proportion. */
 export function entriesOf(entries: readonly PlannedEntry[]): PlannedValue[] {
   const weights = entries.map(({ weight }) => weight ?? 1)
   const most = Math.max(...weights)

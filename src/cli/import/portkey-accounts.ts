@@ -2,21 +2,21 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
 import { usage } from '../arguments.ts'
 import { address, hostName, providerAt } from './addresses.ts'
+import { accessKeys, SERVICE_ACCOUNT } from './cloud-credentials.ts'
 import { listOf, objectOf, textOf, words } from './given.ts'
 import {
   type ImportPlan,
   keyVariable,
   type PlannedAccount,
   type PlannedValue,
-  Reference,
-  SERVICE_ACCOUNT,
+  type Reference,
   slug,
   variableName,
 } from './plan.ts'
 
-/* Which account at which provider a target of Portkey asks. */
+/* The accounts of Portkey's targets: provider, address and key. */
 
-/** The providers of Portkey that are here under another name. */
+/** Signalbox's names of providers that have another name in Portkey. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   'azure-openai': 'azure',
   'vertex-ai': 'vertex',
@@ -39,17 +39,17 @@ const SAME = words(`
 /** The longest first, as one may begin with another. */
 const NAMES = [...SAME, ...Object.keys(PROVIDERS)].sort((one, other) => other.length - one.length)
 
-/** The provider here for one of Portkey's. */
+/** Signalbox's name of a provider of Portkey; `undefined`: Signalbox does not have it. */
 const providerOf = (name: string): string | undefined =>
   entryOf(PROVIDERS, name) ?? (SAME.includes(name) ? name : undefined)
 
-/** The members of a target that say where it is and by which key it is asked. */
+/** The members of a target that name the provider, the address and the key. */
 export const ACCOUNT_MEMBERS = words(`
   provider api_key virtual_key custom_host resource_name deployment_id api_version aws_access_key_id aws_secret_access_key aws_session_token
   aws_region vertex_project_id vertex_region vertex_service_account_json huggingface_base_url
 `)
 
-/** The integrations of a gateway of one's own, in its `conf.json`, by their names; `told`: the providers that the user names besides, as `name=provider`. */
+/** What is known of names: from the integrations in the `conf.json` of a self-hosted gateway, and from the user, who gives `name=provider` in `told`. */
 export function knownNames(config: JsonObject, told: readonly string[]): KnownNames {
   const integrations = listOf(config.integrations).map(objectOf)
   return new Map([
@@ -67,7 +67,7 @@ export function knownNames(config: JsonObject, told: readonly string[]): KnownNa
   ])
 }
 
-/** The names of the variables that a config reads: keys that it has in clear must not get them. */
+/** The names of the variables that a config reads. Keys that the config has in clear must not get these names. */
 export function variablesOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(variablesOf)
   if (isObject(value)) return Object.values(value).flatMap(variablesOf)
@@ -78,7 +78,7 @@ export function variablesOf(value: unknown): string[] {
 /** What is known of the names in Portkey's own store: their providers, and their credentials where the file has them. */
 export type KnownNames = ReadonlyMap<string, JsonObject>
 
-/** Who a target asks. `vaulted`: the name by which Portkey's own store has its key. */
+/** The provider that a target asks. `vaulted`: the name under which Portkey's own store has the key of the target. */
 function meantBy(target: JsonObject, known: KnownNames) {
   const written = textOf(target.provider)
   const stored = textOf(target.virtual_key) ?? (written?.startsWith('@') ? written.slice(1) : undefined)
@@ -105,8 +105,8 @@ export function accountOf(
   if (named === undefined && vaulted === undefined) return 'has no provider'
   if (provider === undefined && host === undefined)
     return named === undefined
-      ? `"${vaulted}" is a name in Portkey's own store, which does not tell the provider: run it again with --provider ${vaulted}=openai, or whichever it is`
-      : `Signalbox has no provider "${named}", and there is no custom_host to ask it at`
+      ? `"${vaulted}" is a name in Portkey's own store, and does not say the provider: run the import again with --provider ${vaulted}=openai, or the name of another provider`
+      : `Signalbox has no provider "${named}", and the target has no custom_host`
   const isOwnServer =
     provider === undefined || (at === undefined && host !== undefined && !KEEPS_NAME.includes(provider))
   const wish = isOwnServer ? serverName(host, named ?? vaulted) : provider
@@ -135,7 +135,7 @@ export function accountOf(
   return { provider, apiKey, data: { baseUrl } }
 }
 
-/** Providers that keep their name at an address of the user's. */
+/** Providers that keep their name when the user gives another address. */
 const KEEPS_NAME = ['ollama', 'azure', 'bedrock', 'vertex']
 
 const serverName = (host: string | undefined, other: string | undefined): string =>
@@ -149,20 +149,20 @@ function azureAccount(
   const name = variableIn(asked)
   const apiVersion = textOf(given.api_version)
   if (baseUrl !== undefined) return { provider: 'azure', apiKey, data: { baseUrl, apiVersion } }
-  if (asked === undefined) return 'has no resource_name: which resource of Azure it is, is not known'
+  if (asked === undefined) return 'has no resource_name, so the resource of Azure is unknown'
   if (name === undefined && !/^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/.test(asked))
-    return 'has a resource_name that is none: write the name into the config'
+    return 'has a resource_name of the wrong form: correct it in the config, and run the import again'
   const resource = name === undefined ? asked : plan.read(name, 'the name of a resource of Azure')
   return { provider: 'azure', apiKey, data: { resource, apiVersion } }
 }
 
-/** The address of a resource that Portkey's store has, or a variable: it is in one here. */
+/** A variable for the address of a resource of Azure whose name only Portkey's store has. */
 function azureAddress(given: JsonObject, vaulted: string | undefined, plan: ImportPlan): PlannedValue | undefined {
   if (vaulted === undefined || textOf(given.resource_name) !== undefined) return undefined
   return plan.read(`${variableName(vaulted)}_BASE_URL`, 'an address, https://<resource>.openai.azure.com')
 }
 
-/** With the key of Bedrock if there is one, else with access keys of AWS. */
+/** The account of a target at Bedrock: with its Bedrock key if it has one, else with access keys of AWS. */
 function bedrockAccount(
   given: JsonObject,
   { key, vaulted, plan }: { key: Reference | undefined; vaulted: string | undefined; plan: ImportPlan },
@@ -170,13 +170,6 @@ function bedrockAccount(
   const of = (name: string, holds: string) => {
     const value = textOf(given[name])
     return value === undefined ? undefined : secretOf(value, name, { holds, plan })
-  }
-  const accessKeys = () => {
-    const id = of('aws_access_key_id', 'an access key of AWS') ?? plan.read('AWS_ACCESS_KEY_ID', 'an access key of AWS')
-    const secret = of('aws_secret_access_key', 'its secret') ?? plan.read('AWS_SECRET_ACCESS_KEY', 'its secret')
-    const session = of('aws_session_token', 'its session token')
-    const all = [id, secret, ...(session ? [session] : [])].flatMap(({ names }) => names)
-    return new Reference(['', ...all.slice(1).map(() => ':'), ''], all)
   }
   const hasAccessKey = textOf(given.aws_access_key_id) !== undefined
   const region = textOf(given.aws_region)
@@ -187,7 +180,7 @@ function bedrockAccount(
       : plan.read(keyVariable(vaulted), 'a key of Bedrock, or <access key id>:<secret>')
   return {
     provider: 'bedrock',
-    apiKey: (hasAccessKey ? undefined : (key ?? vaultKey)) ?? accessKeys(),
+    apiKey: (hasAccessKey ? undefined : (key ?? vaultKey)) ?? accessKeys(of, plan),
     data: { region: name === undefined ? region : plan.read(name, 'a region of AWS') },
   }
 }

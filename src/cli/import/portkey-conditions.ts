@@ -9,7 +9,7 @@ interface EntryCondition {
   model?: PlannedValue
 }
 
-/** The conditions of which one must hold, as `when` of an entry each; `undefined` when they cannot be said. */
+/** The alternatives of a query, each as the `when` of an entry; `undefined` when `when` cannot express the query. */
 export function conditionsOf(query: unknown): PlannedValue[] | undefined {
   const all = alternativesOf(query)
   const whens = all?.map(({ metadata, model }) => ({
@@ -30,7 +30,7 @@ function alternativesOf(query: unknown): EntryCondition[] | undefined {
   return all
 }
 
-/** A combo has at most so many entries. */
+/** The most entries of a combo. */
 const MAX_ALTERNATIVES = 100
 
 function someOf(parts: readonly unknown[]): EntryCondition[] | undefined {
@@ -65,7 +65,7 @@ export function modelsAsked(query: unknown): readonly string[] {
   })
 }
 
-/** Each of one with each of the other; `undefined` when two ask for different values of the same, which one condition cannot say. */
+/** Each condition of one list joined with each of the other; `undefined` when two of them test the same value, which one `when` cannot do. */
 function both(some: readonly EntryCondition[], more: readonly EntryCondition[]): EntryCondition[] | undefined {
   const pairs = some.flatMap((one) => more.map((other) => ({ one, other })))
   const clash = pairs.some(
@@ -77,7 +77,7 @@ function both(some: readonly EntryCondition[], more: readonly EntryCondition[]):
   return pairs.map(({ one, other }) => ({ ...one, ...other, metadata: { ...one.metadata, ...other.metadata } }))
 }
 
-/** What a value must be: a text or several. A `*` stands for any text here, so that a text with one cannot be said. */
+/** The text or texts that a value must equal. In a `when`, `*` stands for any text, so a text with a `*` cannot be expressed. */
 function valueOfTest(test: unknown): PlannedValue | undefined {
   const { $eq, $in, ...others } = isObject(test) ? test : { $eq: test }
   const text = (value: unknown) =>

@@ -4,7 +4,7 @@ import { isNothing, listOf, objectOf, textOf, words } from './given.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
 import { ACCOUNT_MEMBERS, accountOf, type KnownNames } from './portkey-accounts.ts'
 
-/* The targets of a config of Portkey, with what each has from the config around it. */
+/* The targets of a config of Portkey, with the members that each inherits from the config around it. */
 
 /** A target: a connection and its model, or a strategy over others. */
 export interface ModelTarget {
@@ -14,7 +14,7 @@ export interface ModelTarget {
   given: JsonObject
   connection: string | undefined
   model: string | undefined
-  /** What it sets for its requests, as an entry of a combo here. */
+  /** The `params` that the target has as an entry of a combo. */
   params: Readonly<Record<string, PlannedValue>> | undefined
 }
 export interface StrategyTarget {
@@ -31,7 +31,7 @@ export const isBranch = (node: TargetNode): node is StrategyTarget => 'targets' 
 export const sizeOf = (node: TargetNode): number =>
   isBranch(node) ? node.targets.reduce((sum, target) => sum + sizeOf(target), 0) : 1
 
-/** The config itself, where the file has it as Portkey's API answers: in "config", as an object or as a text. */
+/** The config itself. An answer of Portkey's API has it in "config", as an object or as a text. */
 export function ownConfig(file: unknown): unknown {
   const { data, config } = objectOf(file)
   const found = config ?? objectOf(data).config
@@ -44,7 +44,7 @@ export function ownConfig(file: unknown): unknown {
   }
 }
 
-/** The value with names such as `apiKey` as `api_key`; what the client is to send is left as it is. */
+/** The value with names such as `apiKey` as `api_key`. Names in a `query` are left as they are, since they are those that clients send. */
 export function withSnakeCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSnakeCase)
   if (!isObject(value)) return value
@@ -62,7 +62,7 @@ export function withSnakeCase(value: unknown): unknown {
 interface TargetPlace {
   place: string
   model: string | undefined
-  /** What the targets have from the config around them. */
+  /** The members that the targets inherit from the config around them. */
   inherited: JsonObject
   known: KnownNames
   plan: ImportPlan
@@ -83,7 +83,7 @@ export function nodeOf(given: JsonObject, { place, model, inherited, known, plan
   const own = Object.fromEntries(
     INHERITED.filter((member) => !isNothing(given[member])).map((member) => [member, given[member]]),
   )
-  // A provider of its own goes with a key of its own, or with none.
+  // A target that names a provider does not inherit the key of another one.
   const around = ['provider', 'virtual_key'].some((member) => member in own)
     ? { ...inherited, provider: undefined, virtual_key: undefined, api_key: undefined }
     : inherited
@@ -105,7 +105,7 @@ export function nodeOf(given: JsonObject, { place, model, inherited, known, plan
   return modelTarget({ ...given, ...whole }, { place, name, weight, model, params, known, plan })
 }
 
-/** A target that asks a provider. A model that is written as `@slug/model` names it. */
+/** A target that asks a provider. A model that is written as `@slug/model` names the provider, too. */
 function modelTarget(
   given: JsonObject,
   {
@@ -141,7 +141,7 @@ function modelTarget(
   }
 }
 
-/** Says what of a strategy and of the repeats is not here. */
+/** Reports the members of a strategy and of `retry` that have no counterpart. */
 function leaveStrategy(within: string, given: JsonObject, plan: ImportPlan): void {
   plan.leavesRest(`${within}strategy`, objectOf(given.strategy), {
     done: ['mode', 'conditions', 'default', 'on_status_codes', 'sticky', 'cb_config'],
@@ -156,9 +156,9 @@ const READ = [
   ...words('strategy targets options weight name override_params retry request_timeout mode'),
   ...ACCOUNT_MEMBERS,
 ]
-const WAITS = 'What a provider asks to wait for is always kept.'
+const WAITS = 'A wait that a provider asks for is always kept.'
 const HEADERS = 'A connection sends no headers of its own.'
-export const GUARDRAILS = 'Signalbox looks into no prompts and answers.'
+export const GUARDRAILS = 'Signalbox does not inspect prompts and answers.'
 export const REASONS: Readonly<Record<string, string>> = {
   cache: 'Signalbox keeps no answers.',
   before_request_hooks: GUARDRAILS,
@@ -168,9 +168,9 @@ export const REASONS: Readonly<Record<string, string>> = {
   default_input_guardrails: GUARDRAILS,
   default_output_guardrails: GUARDRAILS,
   forward_headers: 'Only an allow-list of headers reaches a provider.',
-  strict_open_ai_compliance: 'Answers have the form of their format.',
-  metadata: 'Clients send metadata, and keys have some.',
-  prompt_id: "Portkey's prompts are not here: clients send theirs.",
+  strict_open_ai_compliance: 'Answers always keep to the format of the client.',
+  metadata: 'Set metadata on keys, or let clients send it.',
+  prompt_id: "Prompts in Portkey's store are not read: clients send their own.",
   on_status_codes:
     'Statuses cannot be chosen: the next target is tried after every failure that is not a fault of the request.',
   openai_organization: HEADERS,

@@ -32,8 +32,8 @@ const STRATEGIES: Readonly<Record<string, string>> = {
 const MEMBERS = words('targets options provider virtual_key strategy retry cache request_timeout override_params')
 
 /**
- * Plans what a config of Portkey is here, or the `conf.json` of a gateway of one's own. `model`: for targets that name none and take that of the request.
- * `providers`: `name=provider` for names in Portkey's own store. Throws a problem when it is neither.
+ * Plans the import of a config of Portkey, or of the `conf.json` of a self-hosted gateway. Throws a problem when `config` is neither. `model`: the model
+ * of targets that take that of the request. `providers`: `name=provider` for names in Portkey's own store.
  */
 export function planPortkey(
   config: unknown,
@@ -58,7 +58,7 @@ export function planPortkey(
   planCombo(isBranch(root) ? root : { ...root, targets: [root] }, 'portkey', plan)
 }
 
-/** Plans the accounts of a gateway of one's own: clients ask for their models as `@slug/model`. */
+/** Plans the accounts of a self-hosted gateway, whose models clients ask for as `@slug/model`. */
 function planIntegrations(config: JsonObject, known: KnownNames, plan: ImportPlan): void {
   for (const [at, integration] of listOf(config.integrations).map(objectOf).entries()) {
     const place = `integrations[${at}]`
@@ -78,18 +78,18 @@ function planIntegrations(config: JsonObject, known: KnownNames, plan: ImportPla
     }
     plan.leavesRest(place, integration, {
       done: ['provider', 'slug', 'name', 'credentials', 'models'],
-      reasons: { rate_limits: 'Limits are of keys, groups and the gateway, not of connections.' },
+      reasons: { rate_limits: 'Keys, groups and the gateway can have limits; connections cannot.' },
     })
   }
 }
 
-/** Plans a strategy and those below it; the names are those of the combos. */
+/** Plans a combo for a strategy, and for each strategy below it. Returns the name of the combo. */
 function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string {
   const { place, given, targets } = node
   const strategy = objectOf(given.strategy)
   const mode = textOf(strategy.mode) ?? textOf(given.mode) ?? (targets.length > 1 ? 'fallback' : 'single')
   const name = plan.comboName(wish)
-  plan.combos.set(name, {}) // the name is taken while those below it get theirs
+  plan.combos.set(name, {}) // reserves the name before the combos in this one get theirs
   const from = place || 'the config'
   if (mode === 'single' && targets.length > 1) plan.leaves(`${from}: mode single`, 'Only the first target is used.')
   const used = mode === 'single' ? targets.slice(0, 1) : targets
@@ -114,7 +114,7 @@ function planCombo(node: StrategyTarget, wish: string, plan: ImportPlan): string
   for (const [target, { model, params }] of entries) {
     const shown = target.place || 'the config'
     if (!planned.some((entry) => entry.model === model && entry.params === params))
-      plan.leaves(shown, `Nothing in combo ${name} leads to it: ask for ${model}.`)
+      plan.leaves(shown, `Nothing in combo ${name} leads to this target: ask for ${model}.`)
     else if (params) plan.maps(`${shown}.override_params: ${Object.keys(params).join(', ')}`, ENTRY_PARAMS_WIN)
   }
   const isSticky = mode !== 'conditional' && objectOf(strategy.sticky).enabled === true
@@ -163,7 +163,7 @@ function rulesOf(
   if (place !== '' && Object.keys(rules).length > 0)
     plan.leaves(
       from,
-      `The attempts, time-outs and health of ${name} hold for requests that name it, not for those to the combo around it.`,
+      `The attempts, time-outs and health of ${name} apply to requests that name this combo, not to requests to the combo around it.`,
     )
   return rules
 }
@@ -184,7 +184,7 @@ function healthOf(given: JsonObject): Record<string, PlannedValue> | undefined {
   return Object.keys(health).length > 0 ? health : undefined
 }
 
-/** The time-out of a strategy, in ms: its own, else the longest of its targets' where each has one, as it holds for all of them. */
+/** The time-out of a strategy, in ms: its own, or else the longest of its targets, if each has one, as it applies to all of them. */
 function timeoutOf(
   { place, given }: StrategyTarget,
   used: readonly TargetNode[],
@@ -205,7 +205,7 @@ function timeoutOf(
     else
       plan.leaves(
         `${target.place}: request_timeout`,
-        'Time-outs hold for all targets of a combo: give each of them one, or the config.',
+        'A time-out applies to all targets of a combo: set one for each target, or one for the config.',
       )
   }
   return all
@@ -217,7 +217,7 @@ function modelOf({ place, connection, model }: ModelTarget, plan: ImportPlan): s
   if (model === undefined) {
     plan.leaves(
       shown,
-      `has no override_params.model and takes that of the request: run it again with --model and its name, or ask for ${plan.prefixOf(connection)}/<model>.`,
+      `has no override_params.model, and takes the model of the request: run the import again with --model <name>, or ask for ${plan.prefixOf(connection)}/<model>.`,
     )
     return undefined
   }
@@ -238,7 +238,7 @@ function conditional(
     const place = `${from}: conditions[${at}]`
     const entry = named(textOf(then))
     const whens = conditionsOf(query)
-    if (entry === undefined) plan.leaves(place, 'leads to no target that could be made')
+    if (entry === undefined) plan.leaves(place, 'leads to no target that was imported')
     else if (whens === undefined)
       plan.leaves(
         place,
@@ -263,8 +263,8 @@ function conditional(
     plan.leaves(
       `${from}: default`,
       asked === undefined
-        ? 'There is none: a request that meets no condition is refused.'
-        : 'leads to no target that could be made',
+        ? 'The config has no default: a request that meets no condition is refused.'
+        : 'leads to no target that was imported',
     )
   return planned
 }

@@ -5,9 +5,9 @@ import { isObject } from '../../lib/json.ts'
 import { problem } from '../problem.ts'
 import { textOf } from './given.ts'
 
-/** In bytes, of one file: more than any configuration has, and few enough that reading it takes no minutes. */
+/** The largest size of one file, in bytes: more than any configuration has, and few enough to be read in seconds. */
 const MAX_BYTES = 32 * 1024 * 1024
-/** In characters: its parser takes a second for each two million, and much memory. */
+/** The largest size of a file in YAML, in characters: the parser takes a second for each two million, and much memory. */
 const MAX_YAML = 8 * 1024 * 1024
 /** No configuration nests deeper. */
 const MAX_DEPTH = 100
@@ -36,7 +36,8 @@ async function textOfFile(path: string): Promise<string> {
     }
   } catch (cause) {
     const code = codeOf(cause)
-    const why = { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'it is not allowed' }[code] ?? code
+    const why =
+      { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'you have no permission' }[code] ?? code
     throw problem(`${path} cannot be read: ${why}.`, { cause })
   }
   if (size > MAX_BYTES)
@@ -46,7 +47,7 @@ async function textOfFile(path: string): Promise<string> {
   return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes)
 }
 
-/** Is faster than the parser of YAML, which reads what this does not. */
+/** The value of a text in JSON, which the parser of YAML would read as well, but more slowly; `undefined` for any other text. */
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -79,14 +80,14 @@ function parsing<T>(parse: () => T): T | undefined {
   }
 }
 
-/** Does it nest too deep, or within itself? What several places refer to is looked at once. */
+/** Does the value nest too deep, or within itself? A part to which several places refer is looked at once. */
 function isTooDeep(value: unknown): boolean {
   const heights = new Map<unknown, number>()
   const heightOf = (one: unknown, depth: number): number => {
     if (typeof one !== 'object' || one === null) return 0
     const known = heights.get(one)
     if (known !== undefined || depth > MAX_DEPTH) return known ?? MAX_DEPTH
-    heights.set(one, MAX_DEPTH) // while it is looked at, whatever leads back to it
+    heights.set(one, MAX_DEPTH) // so that a part that leads back to this one is too deep
     const height = Object.values(one).reduce((most, inner) => Math.max(most, heightOf(inner, depth + 1)), 0) + 1
     heights.set(one, height)
     return height
