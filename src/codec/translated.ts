@@ -84,7 +84,8 @@ async function answerCodec(
   const { client, upstream, format, asked, target, restoration, isBefore, shape, shapeStream } = carried
   const { origin, traits } = target
   const responseWarnings = createResponseWarnings()
-  const read = { origin, traits, newId, responseWarnings }
+  const hasHosted = asked.tools.some((tool) => tool.type === 'function' && tool.isHosted)
+  const read = { origin, traits, newId, responseWarnings, hasHosted }
   const describe = request.describe?.(routeTarget)
   const write = {
     ...writeContextOf(request, { request: asked, model: target.model, responseWarnings }),

@@ -48,6 +48,11 @@ const betas = [
   [/^(?:(?:computer|bash|text_editor)_20250124|text_editor_20250429)$/, 'computer-use-2025-01-24'],
   [/^computer_20251124$/, 'computer-use-2025-11-24'],
   [/^memory_/, 'context-management-2025-06-27'],
+  [/^code_execution_20250522$/, 'code-execution-2025-05-22'],
+  [/^code_execution_20250825$/, 'code-execution-2025-08-25'],
+  [/^web_fetch_20250910$/, 'web-fetch-2025-09-10'],
+  [/^web_fetch_20260209$/, 'code-execution-web-tools-2026-02-09'],
+  [/^advisor_/, 'advisor-tool-2026-03-01'],
 ] as const
 
 const BASH: Declaration = {

@@ -125,6 +125,8 @@ export interface ReadContext {
   newId(): string
   /** Collects what the canonical form cannot express. */
   responseWarnings: ResponseWarnings
+  /** Has the request tools that run at the target, whose calls and results the client gets? */
+  hasHosted?: boolean
 }
 
 /** The inputs for writing an answer for a client, in addition to the answer. */

@@ -89,7 +89,9 @@ const vendorTools: ReadonlyArray<readonly [names: RegExp, tokens: number]> = [
 
 /** What a tool adds that is not the client's own, by its entry in the request. */
 export function vendorToolTokens(tool: JsonObject): number {
-  const names = typeof tool.type === 'string' && tool.type !== 'function' ? [tool.type] : Object.keys(tool)
+  const { type, id } = tool // the AI SDK has an id, such as `openai.code_interpreter`
+  const kind = type === 'provider' && typeof id === 'string' ? id.slice(id.indexOf('.') + 1) : type
+  const names = typeof kind === 'string' && kind !== 'function' ? [kind] : Object.keys(tool)
   const found = vendorTools.find(([pattern]) => names.some((name) => pattern.test(name)))
   return found ? found[1] : 0
 }

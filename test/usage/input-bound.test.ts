@@ -160,6 +160,7 @@ test('has what the vendor adds: for tools, for schemas, for tools that it runs i
   const added = of({ tools: [tool] }) - of({})
   assert.ok(added > 540 && added < 700, `${added}`)
   assert.ok(of({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }) > 30_000)
+  assert.ok(of({ tools: [{ type: 'provider', id: 'openai.mcp', name: 'x', args: {} }] }) > 8_000)
   for (const member of ['web_search_options', 'search_parameters']) assert.ok(of({ [member]: {} }) > 30_000, member)
   assert.ok(of({ output_config: { format: { type: 'json_schema', schema: {} } } }) > of({}) + 500)
 })

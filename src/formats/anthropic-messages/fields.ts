@@ -2,9 +2,10 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Finish, FinishReason, TokenUsage } from '../canonical/answer.ts'
 import type { Fields } from '../canonical/fields.ts'
 import type { CacheMark, ServerToolPart } from '../canonical/parts.ts'
+import { hostedPart } from '../canonical/tools.ts'
 import { defined, textOrEmpty } from '../canonical/values.ts'
 import type { Warnings } from '../canonical/warnings.ts'
-import type { TargetContext } from '../translator.ts'
+import type { ReadContext, TargetContext } from '../translator.ts'
 import type { WireCounts, WireMarked, WireStop, WireStopReason, WireUsage } from './wire.ts'
 
 /** The finish reasons by a provider's `stop_reason`; any other one is a normal end. */
@@ -110,19 +111,35 @@ export function wireMark(cache: CacheMark | undefined, { traits, warnings }: Tar
   return { cache_control: { type: 'ephemeral', ttl: ttl === '5m' ? ttl : '1h' } }
 }
 
-/** The query of a web search by the provider. */
-export const queryOf = (input: unknown): string => (isObject(input) ? textOrEmpty(input.query) : '')
+/** The blocks of calls of tools that run at the provider, and have no results yet, by their id. */
+export type RunningCalls = Map<string, JsonObject>
+
+/** Does the client get the call of this block, `server_tool_use`? Searches are shown to all. */
+export const isShown = ({ name }: JsonObject, { hasHosted }: Pick<ReadContext, 'hasHosted'>): boolean =>
+  name === 'web_search' || hasHosted === true
 
 /**
- * Parses the results of a web search. `queries`: the queries of searches that have no results yet, by id. A failed search has no results. The
- * text of the pages is encrypted for Anthropic.
+ * Parses the results of a tool that has run at the provider; `undefined` for other blocks, and for tools that the client does not see. A failed
+ * search has no results. The text of the pages is encrypted for Anthropic.
  */
-export function parseSearchResults(block: JsonObject, queries: Map<string, string>): ServerToolPart {
+export function parseServerResult(
+  block: JsonObject,
+  running: RunningCalls,
+  { hasHosted }: Pick<ReadContext, 'hasHosted'>,
+): ServerToolPart | undefined {
+  const isSearch = block.type === 'web_search_tool_result'
+  if (!isSearch && !(hasHosted && String(block.type).endsWith('_tool_result'))) return undefined
   const id = textOrEmpty(block.tool_use_id)
+  const { name, input } = running.get(id) ?? {}
+  running.delete(id)
+  if (!isSearch) {
+    const isError = isObject(block.content) && 'error_code' in block.content
+    const hosted = { name: textOrEmpty(name), input: isObject(input) ? input : {}, result: block.content }
+    return hostedPart(id, isError ? { ...hosted, isError } : hosted)
+  }
   const found = Array.isArray(block.content) ? block.content.filter(isObject) : []
   const results = found.map(({ url, title }) => ({ url: textOrEmpty(url), title: textOrEmpty(title) }))
-  const query = queries.get(id) ?? ''
-  queries.delete(id)
+  const query = isObject(input) ? textOrEmpty(input.query) : ''
   const error = isObject(block.content) ? textOrEmpty(block.content.error_code) || 'unavailable' : undefined
   return defined<ServerToolPart>({
     ...{ type: 'server-tool', tool: 'web-search', id, query, results },

@@ -104,12 +104,22 @@ export interface ToolCallPart {
 /** A tool that ran at the provider, in an answer or in the history. */
 export interface ServerToolPart {
   type: 'server-tool'
-  tool: 'web-search'
+  tool: 'web-search' | 'hosted'
   id: string
   query: string
   /** The provider's error code, if the tool failed. */
   error?: string
   results: { url: string; title: string; text?: string }[]
+  /** What it is about if it is no search. Only clients that have declared a hosted tool get it. */
+  hosted?: HostedCall
+}
+
+/** The call of a tool that ran at its vendor, in the vendor's words. */
+export interface HostedCall {
+  name: string
+  input: JsonObject
+  result: unknown
+  isError?: true
 }
 
 /** Replaces the conversation before it: a summary by the gateway, or one that OpenAI has encrypted. */

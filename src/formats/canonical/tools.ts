@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { elementFields, type Fields } from './fields.ts'
-import type { CacheMark, OwnForm } from './parts.ts'
+import type { CacheMark, HostedCall, OwnForm, ServerToolPart } from './parts.ts'
 import type { Warnings } from './warnings.ts'
 
 export interface FunctionTool {
@@ -15,8 +15,10 @@ export interface FunctionTool {
   /** Inputs that show how it is called, for targets of Anthropic. */
   examples?: JsonObject[]
   cache?: CacheMark
-  /** The vendor's own declaration, for a tool that the client's vendor defines and the client runs. */
+  /** The vendor's own declaration, for a tool that the client's vendor defines. */
   own?: OwnForm
+  /** Does it run at the vendor? Only targets that know `own` can have it. */
+  isHosted?: true
 }
 
 /** A tool whose input is text. */
@@ -56,6 +58,12 @@ export interface VendorTool {
 
 /** A tool as a client offers it. Parsers place a vendor tool with the path of its type as the field `kind`. */
 export type OfferedTool = Tool | VendorTool
+
+/** A call of a tool that ran at its vendor, as a part. */
+export const hostedPart = (id: string, hosted: HostedCall): ServerToolPart => ({
+  ...{ type: 'server-tool', tool: 'hosted', id, query: '', results: [] },
+  hosted,
+})
 
 /** Leaves out the tools that only the client's own vendor runs. */
 export function withoutVendorTools(

@@ -73,6 +73,7 @@ function traits(): Traits {
     ...baseTraits,
     lacks: ['labels'],
     unionTools: true,
+    ownTools: true,
     reportsSearches: true,
     plainOutput: true,
     inputs: ['image', 'file', 'audio', 'video', 'youtube'],

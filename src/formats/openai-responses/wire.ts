@@ -80,7 +80,11 @@ interface WireGrammar {
   definition: string
 }
 
-export type WireNamedTool = { type: 'function' | 'custom'; name: string } | { type: 'shell' | 'apply_patch' }
+export type WireNamedTool =
+  | { type: 'function' | 'custom'; name: string }
+  | {
+      type: 'shell' | 'apply_patch' | 'code_interpreter' | 'file_search' | 'image_generation'
+    }
 
 export type WireToolChoice =
   | 'auto'

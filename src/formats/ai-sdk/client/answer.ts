@@ -1,6 +1,6 @@
 import { assertNever } from '../../../lib/assert-never.ts'
 import type { Answer, Finish, FinishReason, TokenUsage } from '../../canonical/answer.ts'
-import type { AssistantPart, Citation, ServerToolPart } from '../../canonical/parts.ts'
+import type { AssistantPart, Citation, HostedCall, ServerToolPart } from '../../canonical/parts.ts'
 import type { ResponseWarnings } from '../../canonical/warnings.ts'
 import type { WriteContext } from '../../translator.ts'
 import type {
@@ -16,6 +16,7 @@ import type {
   WireWholePart,
 } from '../wire.ts'
 import { wireFacts, wireWarnings } from './facts.ts'
+import { shownCall } from './hosted-tools.ts'
 import { textMetadata, wireState } from './metadata.ts'
 import { type AiSdkClient, clientOf } from './request.ts'
 
@@ -80,7 +81,7 @@ export function writeWhole(
         },
       ]
     case 'server-tool':
-      return writeSearch(part, client, sources)
+      return part.hosted ? writeHosted(part.id, part.hosted, client) : writeSearch(part, client, sources)
     case 'image':
     case 'audio':
       return writeFile(part, client, context.responseWarnings)
@@ -89,6 +90,16 @@ export function writeWhole(
     default:
       return assertNever(part)
   }
+}
+
+/** The call of a tool that ran at the provider, and its result. One by a server of MCP is unknown to the client. */
+function writeHosted(toolCallId: string, called: HostedCall, { hosted }: AiSdkClient): WireWholePart[] {
+  const { toolName, input, result } = shownCall(called, hosted)
+  const call = { toolCallId, toolName, ...(called.name.startsWith('mcp.') && { dynamic: true as const }) }
+  return [
+    { type: 'tool-call', ...call, input: JSON.stringify(input), providerExecuted: true },
+    { type: 'tool-result', ...call, result, ...(called.isError && { isError: true }) },
+  ]
 }
 
 /** A web search by the provider: its call, its results, and each page as a source. One that the client has not offered is unknown to it. */

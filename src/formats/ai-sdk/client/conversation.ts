@@ -1,4 +1,4 @@
-import { isObject } from '../../../lib/json.ts'
+import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { argumentsText } from '../../canonical/arguments.ts'
 import { elementFields, type Fields } from '../../canonical/fields.ts'
 import type {
@@ -10,7 +10,7 @@ import type {
   ToolResultContent,
   UserPart,
 } from '../../canonical/parts.ts'
-import type { Tool } from '../../canonical/tools.ts'
+import { hostedPart, type Tool } from '../../canonical/tools.ts'
 import type { ToolResult, Turn } from '../../canonical/turns.ts'
 import { defined, textOrEmpty } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
@@ -113,7 +113,7 @@ const noPart = ({ path, value }: Fields, warnings: Warnings): never =>
 /** Parses an earlier answer that the client returns. */
 function parseAssistant(message: Fields, context: PromptContext): AssistantPart[] {
   const { warnings } = context
-  const searches = new Map<string, string>() // queries of searches at the provider, by the id of their call
+  const searches: RunCalls = new Map()
   return partsOf(message, warnings).flatMap((part) => {
     const parsed = parseAssistantPart(part, searches, context)
     part.ignore('providerOptions', 'title')
@@ -126,11 +126,7 @@ function parseAssistant(message: Fields, context: PromptContext): AssistantPart[
   })
 }
 
-function parseAssistantPart(
-  part: Fields,
-  searches: Map<string, string>,
-  context: PromptContext,
-): AssistantPart | undefined {
+function parseAssistantPart(part: Fields, searches: RunCalls, context: PromptContext): AssistantPart | undefined {
   const { warnings } = context
   const type = part.text('type')
   switch (type) {
@@ -148,7 +144,7 @@ function parseAssistantPart(
     case 'file':
       return parseAnswerFile(part, context)
     case 'tool-call':
-      if (part.flag('providerExecuted')) return noteSearch(part, searches)
+      if (part.flag('providerExecuted')) return noteCall(part, searches)
       return parseCall(part, context)
     case 'tool-result':
       return parseServerResult(part, searches, warnings)
@@ -187,28 +183,32 @@ function parseCall(part: Fields, { warnings, tools }: PromptContext): ToolCallPa
   })
 }
 
-/** The call of a tool that ran at the provider: its query belongs to the result that follows. */
-function noteSearch(part: Fields, searches: Map<string, string>): undefined {
+/** The names and inputs of tools that ran at the provider, by the id of their call. */
+type RunCalls = Map<string, { name: string; input: JsonObject }>
+
+/** The call of a tool that ran at the provider: it belongs to the result that follows. */
+function noteCall(part: Fields, calls: RunCalls): undefined {
   const input = part.any('input')
-  searches.set(part.text('toolCallId') ?? '', isObject(input) ? textOrEmpty(input.query) : '')
-  part.ignore('toolName', 'dynamic')
+  calls.set(part.text('toolCallId') ?? '', {
+    name: part.text('toolName') ?? '',
+    input: isObject(input) ? input : {},
+  })
+  part.ignore('dynamic')
 }
 
-/** The result of a tool that ran at the provider: a web search, or text that other models cannot make use of. */
-function parseServerResult(
-  part: Fields,
-  searches: ReadonlyMap<string, string>,
-  warnings: Warnings,
-): ServerToolPart | undefined {
+/** The result of a tool that ran at the provider: a web search, or another tool. */
+function parseServerResult(part: Fields, calls: RunCalls, warnings: Warnings): ServerToolPart | undefined {
   const id = part.text('toolCallId') ?? ''
-  const output = part.fields('output')
-  const found = output?.any('value')
+  const result = part.fields('output')?.any('value')
   part.ignore('toolName', 'output')
-  const query = searches.get(id)
-  if (query === undefined || !Array.isArray(found)) return void warnings.noteDropped(part.at)
-  const results = found.filter(isObject).map(({ url, title }) => ({ url: textOrEmpty(url), title: textOrEmpty(title) }))
-  return { type: 'server-tool', tool: 'web-search', id, query, results }
+  const call = calls.get(id)
+  if (call === undefined || result === undefined) return void warnings.noteDropped(part.at)
+  if (!Array.isArray(result) || !result.every(isPage)) return hostedPart(id, { ...call, result })
+  const results = result.map(({ url, title }) => ({ url: textOrEmpty(url), title: textOrEmpty(title) }))
+  return { type: 'server-tool', tool: 'web-search', id, query: textOrEmpty(call.input.query), results }
 }
+
+const isPage = (found: unknown): found is JsonObject => isObject(found) && typeof found.url === 'string'
 
 /** Parses a part of a message of tools. An answer to a vendor's question for approval has no place: no vendor runs tools behind the gateway. */
 function parseToolPart(part: Fields, message: Fields, context: FileContext): ToolResult[] {

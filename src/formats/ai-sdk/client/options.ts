@@ -9,8 +9,8 @@ import type { SystemTurn } from '../../canonical/turns.ts'
 import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
 import { thinkingBudgetOf } from '../fields.ts'
+import { snakeCased } from './hosted-tools.ts'
 import { markIn } from './metadata.ts'
-import { inSnakeCase } from './tools.ts'
 
 /** The other facts that the options of a request contain. */
 interface ParsedOptions {
@@ -144,7 +144,7 @@ function anthropicOwn(anthropic: Fields): JsonObject {
   const budget = anthropic.object('taskBudget')
   management?.drop()
   return defined<JsonObject>({
-    context_management: edits && { edits: edits.map(inSnakeCase) },
+    context_management: edits && { edits: edits.map(snakeCased) },
     output_config: budget && { task_budget: budget },
     inference_geo: anthropic.text('inferenceGeo'),
   })

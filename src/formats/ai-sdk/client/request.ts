@@ -15,6 +15,8 @@ export interface AiSdkClient {
   version: ProtocolVersion
   /** The client's name of the web search that a provider runs, if it has offered one. */
   search?: string
+  /** The client's names of the tools that run at the target, by the vendor's. */
+  hosted: Readonly<Record<string, string>>
   /** The documents that an answer may cite, in their order. */
   documents: readonly WireDocument[]
   /** Does the client want the provider's own events, too? */
@@ -32,13 +34,14 @@ export function parseRequest(
     return warnings.refuse('ai-language-model-specification-version', `the version must be ${known}.`)
   }
   const body = fieldsOf(json, '', warnings)
-  const { tools, toolChoice, search } = parseTools(body, { warnings, targetFormat })
+  const { tools, toolChoice, search, hosted } = parseTools(body, { warnings, targetFormat })
   const { options, isStrict, instructions, own } = parseOptions(body, { warnings, targetFormat })
   const conversation = parsePrompt(body, { warnings, targetFormat, tools })
   const turns = instructions ? [instructions, ...conversation] : conversation
   const client = defined<AiSdkClient>({
     version: protocol,
     search,
+    hosted,
     documents: citableDocuments(turns),
     isRaw: body.flag('includeRawChunks') ?? false,
   })

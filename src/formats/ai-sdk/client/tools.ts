@@ -14,6 +14,7 @@ import {
 import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
 import type { FileContext } from './files.ts'
+import { hostedTool, snakeCased } from './hosted-tools.ts'
 import { parseMark } from './metadata.ts'
 import { openaiTool } from './openai-tools.ts'
 
@@ -23,6 +24,8 @@ interface OfferedTools {
   toolChoice: ToolChoice | undefined
   /** The client's name of the web search. */
   search: string | undefined
+  /** The client's names of the tools that run at the target, by the vendor's. */
+  hosted: Readonly<Record<string, string>>
 }
 
 /** Parses `tools` and `toolChoice`. */
@@ -30,14 +33,18 @@ export function parseTools(body: Fields, context: FileContext): OfferedTools {
   const { warnings } = context
   const toolChoice = parseChoice(body, warnings)
   let search: string | undefined
+  const hosted: Record<string, string> = {}
   const offered = toolsIn(body, 'tools', warnings).map((fields): OfferedTool => {
     const tool = parseTool(fields, context)
     if (tool.type === 'web-search') search = fields.text('name')
     if (tool.type === 'function') fields.drop()
+    if (tool.type === 'function' && tool.isHosted) hosted[tool.name] = fields.text('name') ?? ''
     warnings.place(tool, fields.at, { schema: 'inputSchema', examples: 'inputExamples', kind: 'id' })
     return tool
   })
-  return { tools: withoutVendorTools(offered, toolChoice, warnings), toolChoice, search }
+  const called = toolChoice?.type === 'tool' && Object.entries(hosted).find(([, name]) => name === toolChoice.name)
+  const choice = called ? { type: 'tool' as const, name: called[0] } : toolChoice
+  return { tools: withoutVendorTools(offered, choice, warnings), toolChoice: choice, search, hosted }
 }
 
 function parseTool(tool: Fields, context: FileContext): OfferedTool {
@@ -49,7 +56,7 @@ function parseTool(tool: Fields, context: FileContext): OfferedTool {
   if (SEARCHES.test(id)) return parseSearch(tool)
   if (id === 'openai.custom') return parseCustom(tool, name)
   const args = tool.object('args') ?? {}
-  const own = anthropicTool(id, name, args) ?? openaiTool(id, name, args)
+  const own = anthropicTool(id, name, args) ?? openaiTool(id, name, args) ?? hostedTool(id, args, targetFormat)
   if (id.startsWith('anthropic.computer_') && targetFormat === 'anthropic-messages') return screenTool(id, name, args)
   if (own) return own
   return { type: 'vendor', name, refusal: `the tool "${id}" runs at its vendor and cannot be passed on.` }
@@ -92,7 +99,7 @@ function parseCustom(tool: Fields, name: string): FreeFormTool {
 /** A tool that Anthropic defines and the client runs. Under a name of the client's own it is a function like any other. */
 function anthropicTool(id: string, name: string, args: JsonObject): FunctionTool | undefined {
   const [vendor, type = ''] = id.split('.', 2)
-  const tool = vendor === 'anthropic' ? clientTool({ type, name, ...inSnakeCase(args) }) : undefined
+  const tool = vendor === 'anthropic' ? clientTool({ type, name, ...snakeCased(args) }) : undefined
   if (!tool || ownNames.some(([start, own]) => type.startsWith(start) && own === name)) return tool
   const { own: _, ...plain } = tool
   return plain
@@ -101,20 +108,11 @@ function anthropicTool(id: string, name: string, args: JsonObject): FunctionTool
 /** The screen of Anthropic, which only its own models have learnt to use. */
 function screenTool(id: string, name: string, args: JsonObject): OfferedTool {
   const type = id.slice('anthropic.'.length)
-  const own = { format: 'anthropic-messages' as const, value: { type, name, ...inSnakeCase(args) } }
+  const own = { format: 'anthropic-messages' as const, value: { type, name, ...snakeCased(args) } }
   return name === 'computer' && betaOf(type) !== undefined
     ? { type: 'function', name, description: 'Shows and controls the screen of the user.', own }
     : { type: 'vendor', name, refusal: `the tool "${id}" has to be named "computer", in a version that is known here.` }
 }
-
-/** `displayWidthPx` as `display_width_px`. */
-export const inSnakeCase = (args: JsonObject): JsonObject =>
-  Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  )
 
 /** The names that Anthropic demands, by the beginning of the type. */
 const ownNames = [

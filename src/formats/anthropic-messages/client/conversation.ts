@@ -7,7 +7,7 @@ import { type SystemTurn, separateParagraphs, type ToolResult, type Turn } from 
 import { defined } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
 import { parseCitations } from '../citations.ts'
-import { parseMark, parseSearchResults, queryOf } from '../fields.ts'
+import { parseMark, parseServerResult, type RunningCalls } from '../fields.ts'
 import { blocksOf, parseBlock, parseSource, parseText, parseTexts } from './content.ts'
 import { parseRedacted, parseThinking } from './reasoning.ts'
 
@@ -87,9 +87,9 @@ function parseAssistant(blocks: readonly Fields[], warnings: Warnings): Assistan
   return returnStateToParts(separateParagraphs(parts, inserted))
 }
 
-/** Web searches that have no results yet, by id: their queries, and their paths in the request. */
+/** Web searches that have no results yet, by id: their blocks, and their paths in the request. */
 interface Searches {
-  queries: Map<string, string>
+  queries: RunningCalls
   places: Map<string, string>
 }
 
@@ -112,14 +112,14 @@ function parsePart(block: Fields, { queries, places }: Searches, warnings: Warni
       return { type, source: parseSource(block, warnings) }
     case 'web_search_tool_result':
       places.delete(block.text('tool_use_id') ?? '')
-      return parseSearchResults(ignoreAll(block), queries)
+      return parseServerResult(ignoreAll(block), queries, {})
     case 'fallback': // marks where another model of Anthropic has gone on
       ignoreAll(block)
       return void warnings.noteDropped(block.at)
     case 'server_tool_use':
       if (block.text('name') === 'web_search') {
         const id = block.text('id') ?? ''
-        queries.set(id, queryOf(ignoreAll(block).input))
+        queries.set(id, ignoreAll(block))
         places.set(id, block.at)
         return undefined
       }

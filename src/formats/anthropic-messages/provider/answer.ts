@@ -6,14 +6,14 @@ import type { AssistantPart, TextPart } from '../../canonical/parts.ts'
 import { defined, textOrEmpty } from '../../canonical/values.ts'
 import type { ReadContext } from '../../translator.ts'
 import { parseCitations } from '../citations.ts'
-import { parseSearchResults, parseStop, parseTier, queryOf } from '../fields.ts'
+import { isShown, parseServerResult, parseStop, parseTier, type RunningCalls } from '../fields.ts'
 import { messageUsage } from '../stream-state.ts'
 
 /** Parses a provider's message. */
 export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   if (!Array.isArray(body.content))
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider sent a message without content.' })
-  const queries = new Map<string, string>()
+  const queries: RunningCalls = new Map()
   const content = body.content.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, queries, context) : []))
   if (queries.size > 0) context.responseWarnings.noteDropped('server_tool_use') // searches without results
   const hasToolCalls = content.some((part) => part.type === 'tool-call')
@@ -26,7 +26,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   })
 }
 
-function parseBlock(block: JsonObject, queries: Map<string, string>, context: ReadContext): AssistantPart[] {
+function parseBlock(block: JsonObject, queries: RunningCalls, context: ReadContext): AssistantPart[] {
   const { origin, newId, responseWarnings } = context
   switch (block.type) {
     case 'text': {
@@ -52,12 +52,12 @@ function parseBlock(block: JsonObject, queries: Map<string, string>, context: Re
       return [{ type: 'tool-call', id, name, arguments: argumentsText(block.input) }]
     }
     case 'server_tool_use':
-      if (block.name !== 'web_search') break
-      queries.set(textOrEmpty(block.id), queryOf(block.input))
+      if (!isShown(block, context)) break
+      queries.set(textOrEmpty(block.id), block)
       return []
-    case 'web_search_tool_result':
-      return [parseSearchResults(block, queries)]
   }
+  const result = parseServerResult(block, queries, context)
+  if (result) return [result]
   responseWarnings.noteDropped(textOrEmpty(block.type) || 'content')
   return []
 }

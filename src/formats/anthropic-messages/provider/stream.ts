@@ -17,7 +17,7 @@ import { textOrEmpty } from '../../canonical/values.ts'
 import type { ReadContext, StreamReader } from '../../translator.ts'
 import { parseCitation } from '../citations.ts'
 import { streamError } from '../errors.ts'
-import { parseSearchResults, parseStop, queryOf } from '../fields.ts'
+import { isShown, parseServerResult, parseStop, type RunningCalls } from '../fields.ts'
 import { createMessageStarts, mergeCounts, messageUsage } from '../stream-state.ts'
 
 /**
@@ -28,7 +28,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   const blocks = createBlocks()
   const counts: JsonObject = {}
   const startOf = createMessageStarts()
-  const blockContext = { ...context, ...createPartEvents(emit), queries: new Map<string, string>() }
+  const blockContext = { ...context, ...createPartEvents(emit), queries: new Map<string, JsonObject>() }
 
   function observe({ event, data }: SseEvent) {
     const payload = tryParseJson(data)
@@ -110,8 +110,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 }
 
 interface BlockContext extends ReadContext, PartEvents {
-  /** The queries of web searches that have no results yet, by the id of the search. */
-  queries: Map<string, string>
+  queries: RunningCalls
 }
 
 /** Creates a reader for the block of a given start, in which some vendors put all of its content. */
@@ -133,12 +132,10 @@ function createBlockReader(block: JsonObject, context: BlockContext): BlockReade
     case 'tool_use':
       return textOrEmpty(block.name) === '' ? readNothing('tool_use', context) : readCall(block, context)
     case 'server_tool_use':
-      return block.name === 'web_search' ? readSearch(block, context) : readNothing('server_tool_use', context)
-    case 'web_search_tool_result':
-      return readWhole(parseSearchResults(block, context.queries), context)
-    default:
-      return readNothing(textOrEmpty(block.type) || 'content', context)
+      return isShown(block, context) ? readSearch(block, context) : readNothing('server_tool_use', context)
   }
+  const result = parseServerResult(block, context.queries, context)
+  return result ? readWhole(result, context) : readNothing(textOrEmpty(block.type) || 'content', context)
 }
 
 function readText(block: JsonObject, context: BlockContext): BlockReader {
@@ -185,15 +182,15 @@ function readCall(block: JsonObject, { start, emit, newId }: BlockContext): Bloc
   }
 }
 
-/** The search is emitted together with its results. */
-function readSearch({ id, input }: JsonObject, { queries }: BlockContext): BlockReader {
+/** The call is emitted together with its results. */
+function readSearch(block: JsonObject, { queries }: BlockContext): BlockReader {
   const pieces: string[] = []
-  const reader = createInputReader(input, (more) => void pieces.push(more))
+  const reader = createInputReader(block.input, (more) => void pieces.push(more))
   return {
     add: ({ partial_json }) => reader.add(textOrEmpty(partial_json)),
     end() {
       reader.end()
-      queries.set(textOrEmpty(id), queryOf(tryParseJson(pieces.join(''))))
+      queries.set(textOrEmpty(block.id), { ...block, input: tryParseJson(pieces.join('')) })
     },
   }
 }

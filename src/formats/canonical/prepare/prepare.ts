@@ -13,7 +13,7 @@ import { prepareOutput } from './output.ts'
 import { keepOwnState, settleReasoning } from './reasoning.ts'
 import { callsIn, createRenamer, fitCalls, type Renamer } from './tool-calls.ts'
 import { pairTools, withoutRepeatedIds } from './tool-results.ts'
-import { declared, fitServerTools, prepareToolChoice, prepareTools, withoutSearch } from './tools.ts'
+import { declared, fitServerTools, prepareToolChoice, prepareTools, withoutHosted, withoutSearch } from './tools.ts'
 import { fitEnd, fitSystem, withoutEmpty } from './turns.ts'
 
 /** A request adapted to one target, and the changes to undo in its answer. */
@@ -74,7 +74,7 @@ function chooseTools(
   turns: readonly Turn[],
   target: PrepareContext & { rename: Renamer },
 ): { tools: Tool[]; toolChoice: ToolChoice | undefined } {
-  const offered = withoutSearch(asked.tools, asked.toolChoice, target)
+  const offered = withoutSearch(withoutHosted(asked.tools, asked.toolChoice, target), asked.toolChoice, target)
   const tools = prepareTools(outputTool ? [...offered, outputTool] : offered, target)
   const choice = outputTool ? answerBy(outputTool, asked) : asked.toolChoice
   const chosen = prepareToolChoice(choice, tools, { ...target, chosenBy: outputTool ? 'output' : 'toolChoice' })

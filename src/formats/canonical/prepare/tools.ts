@@ -51,6 +51,24 @@ function onlySearch(tools: readonly Tool[], warnings: Warnings): Tool[] {
 const includesTool = (tools: readonly Tool[], name: string) =>
   tools.some((tool) => tool.type !== 'web-search' && tool.name === name)
 
+/** Leaves out the tools that run at a vendor where the target does not know them. */
+export function withoutHosted(
+  tools: readonly Tool[],
+  choice: ToolChoice | undefined,
+  { traits, warnings }: Pick<TargetContext, 'traits' | 'warnings'>,
+): Tool[] {
+  if (traits.ownTools) return [...tools]
+  return withoutTools(tools, {
+    choice,
+    warnings,
+    isLacking: isHosted,
+    isForced: ({ name }) => choice?.type === 'tool' && choice.name === name,
+    refuse: (tool) => warnings.refuse(warnings.pathOf(tool, 'tools'), 'the target does not run it.'),
+  })
+}
+
+const isHosted = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.isHosted === true
+
 /** The tools in kinds that the target has, under names that it accepts. */
 export function prepareTools(tools: readonly Tool[], target: ToolContext): Tool[] {
   return tools.map((tool) => prepareTool(tool, target))
@@ -155,7 +173,11 @@ export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn
 
 const isServerTool = (part: AssistantPart): part is ServerToolPart => part.type === 'server-tool'
 
-function asText({ query, error, results }: ServerToolPart): TextPart {
+function asText({ query, error, results, hosted }: ServerToolPart): TextPart {
+  if (hosted) {
+    const said = [`[Ran ${hosted.name}: ${JSON.stringify(hosted.input)}]`, JSON.stringify(hosted.result)]
+    return { type: 'text', text: said.join('\n') }
+  }
   const found = results.map(({ title, url, text }) =>
     [`- ${title} (${url})`, ...(text ? [`  ${text}`] : [])].join('\n'),
   )

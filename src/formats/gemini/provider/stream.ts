@@ -7,6 +7,7 @@ import type { AssistantPart, ReasoningPart, TextPart, ToolCallPart } from '../..
 import type { OpaqueState } from '../../canonical/state.ts'
 import type { ReaderEvent } from '../../canonical/stream.ts'
 import { candidateIndex } from '../../canonical/stream-reader.ts'
+import { hostedPart } from '../../canonical/tools.ts'
 import { defined } from '../../canonical/values.ts'
 import type { ReadContext, StreamReader } from '../../translator.ts'
 import { type CitedText, namesSources, parseGrounding } from '../citations.ts'
@@ -100,10 +101,11 @@ interface OpenText {
 }
 
 function createCandidateReader(context: CandidateContext, emit: (event: ReaderEvent) => void): CandidateReader {
-  const { candidate: index, keys, ids, origin, newId, responseWarnings } = context
+  const { candidate: index, keys, ids, origin, newId, responseWarnings, hasHosted } = context
   const assembler = createCallAssembler(() => responseWarnings.noteDropped('functionCall'))
   let open: OpenText | undefined
   let closed: OpenText[] = [] // texts that ended in a chunk with sources for them
+  let code: JsonObject = {} // that Google runs
   let isCiting = false
   let isEmpty = true
   let isVague = false // the last chunk has an unspecified reason and no content
@@ -121,6 +123,15 @@ function createCandidateReader(context: CandidateContext, emit: (event: ReaderEv
       if (!isObject(part)) continue
       if (part.functionCall !== undefined) addCalls(assembler.take(part))
       else if (hasContent(part)) addCalls(assembler.flush())
+      if (hasHosted && isObject(part.executableCode)) {
+        code = part.executableCode
+        continue
+      }
+      if (hasHosted && isObject(part.codeExecutionResult)) {
+        const ran = { name: 'code_execution', input: code, result: part.codeExecutionResult }
+        addWhole(hostedPart(`call_${newId()}`, ran))
+        continue
+      }
       const parsed = answerPart(part, context)
       if (!parsed) continue
       const isText = parsed.type === 'text' && parsed.text !== ''

@@ -7,14 +7,20 @@ import { openApiSchema } from './schema.ts'
 
 /** Writes `tools`; Google requires all functions in one entry. */
 export function writeTools(tools: readonly Tool[], target: TargetContext): WireTool[] | undefined {
-  const functions = tools.flatMap((tool) => (tool.type === 'function' ? [writeFunction(tool, target)] : []))
+  const functions = tools.flatMap((tool) => (isFunction(tool) ? [writeFunction(tool, target)] : []))
   const search = tools.find((tool) => tool.type === 'web-search')
   const written: WireTool[] = [
     ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
     ...(search ? [writeSearch(search, target)] : []),
+    ...tools.flatMap((tool) =>
+      tool.type === 'function' && tool.isHosted && tool.own ? [tool.own.value as WireTool] : [],
+    ),
   ]
   return written.length > 0 ? written : undefined
 }
+
+/** Is it a function that the client runs? */
+const isFunction = (tool: Tool): tool is FunctionTool => tool.type === 'function' && !tool.isHosted
 
 function writeFunction(tool: FunctionTool, target: TargetContext): WireDeclaration {
   const { name, description, outputSchema } = tool
@@ -49,8 +55,7 @@ export function writeToolConfig(
   target: TargetContext,
 ): WireToolConfig | undefined {
   const calling = writeToolChoice(choice, tools, target)
-  const kinds = new Set(tools.map(({ type }) => type))
-  const isMixed = kinds.has('function') && kinds.has('web-search') && target.traits.reportsSearches
+  const isMixed = tools.some(isFunction) && !tools.every(isFunction) && target.traits.reportsSearches
   if (!isMixed) return calling && { functionCallingConfig: calling }
   return defined<WireToolConfig>({
     functionCallingConfig: calling?.mode === 'AUTO' ? { mode: 'VALIDATED' } : calling,

@@ -1,10 +1,11 @@
 import { gatewayError } from '../../../errors.ts'
-import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson } from '../../../lib/json.ts'
 import type { SseEvent } from '../../../lib/sse.ts'
 import { type Answer, settleFinish } from '../../canonical/answer.ts'
 import { argumentsText } from '../../canonical/arguments.ts'
 import { parseExactly } from '../../canonical/exact-json.ts'
-import type { AssistantPart, TextPart, ToolCallPart } from '../../canonical/parts.ts'
+import type { AssistantPart, HostedCall, TextPart, ToolCallPart } from '../../canonical/parts.ts'
+import { hostedPart } from '../../canonical/tools.ts'
 import { defined, textIn } from '../../canonical/values.ts'
 import type { ResponseWarnings } from '../../canonical/warnings.ts'
 import { parseEmbeddedError } from '../../errors/parse.ts'
@@ -50,7 +51,7 @@ export function answerInStream(events: readonly SseEvent[]): JsonObject | undefi
 const END_EVENTS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 
 /** Creates a parser of the items of one answer, which gives each call an id of its own. */
-export function createOutputParser({ origin, newId, responseWarnings }: ReadContext) {
+export function createOutputParser({ origin, newId, responseWarnings, hasHosted }: ReadContext) {
   const ids = new Set<string>()
 
   /** The parts of an item. Items of tools that the request did not offer are reported as lost. */
@@ -70,6 +71,8 @@ export function createOutputParser({ origin, newId, responseWarnings }: ReadCont
       default: {
         const call = clientCall(item)
         if (call) return [{ ...call, id: callId(item) }]
+        const hosted = hasHosted ? hostedCall(item) : undefined
+        if (hosted) return [hostedPart(textIn(item.id) ?? `call_${newId()}`, hosted)]
         responseWarnings.noteDropped(textIn(item.type) ?? 'item')
         return []
       }
@@ -94,6 +97,25 @@ export function createOutputParser({ origin, newId, responseWarnings }: ReadCont
   }
 
   return { parse, callId }
+}
+
+/** The call of a tool that ran at OpenAI, with its results; `undefined` for other items. */
+function hostedCall(item: JsonObject): HostedCall | undefined {
+  const { code, container_id, outputs, queries, results = null, server_label, name, output, error } = item
+  switch (item.type) {
+    case 'code_interpreter_call':
+      return { name: 'code_interpreter', input: { code, containerId: container_id }, result: { outputs } }
+    case 'file_search_call':
+      return { name: 'file_search', input: {}, result: { queries, results } }
+    case 'mcp_call': {
+      const call = { type: 'call', server_label, name, arguments: item.arguments }
+      const input = tryParseJson(textIn(item.arguments) ?? '')
+      const result = { ...call, ...(output != null && { output }), ...(error != null && { error }) }
+      return { name: `mcp.${name}`, input: isObject(input) ? input : {}, result }
+    }
+    default:
+      return undefined
+  }
 }
 
 function parseMessage({ content, phase }: JsonObject, responseWarnings: ResponseWarnings): AssistantPart[] {

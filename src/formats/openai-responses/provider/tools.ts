@@ -69,6 +69,9 @@ function writeSearch(tool: WebSearchTool, { traits, warnings }: TargetContext) {
   })
 }
 
+/** The tools that OpenAI runs, and that a choice names by their type alone. */
+const HOSTED = ['code_interpreter', 'file_search', 'image_generation'] as const
+
 /** Writes `tool_choice`. */
 export function writeToolChoice(
   choice: ToolChoice | undefined,
@@ -79,6 +82,8 @@ export function writeToolChoice(
   const named = (name: string): WireNamedTool => {
     const own = tools.find((tool) => tool.type === 'function' && tool.name === name && ownForm(tool, target))
     if (own && (name === 'shell' || name === 'apply_patch')) return { type: name }
+    const hosted = own && HOSTED.find((type) => type === name)
+    if (hosted) return { type: hosted }
     const isFreeForm = tools.some((tool) => tool.type === 'free-form' && tool.name === name)
     return { type: isFreeForm ? 'custom' : 'function', name }
   }
