@@ -114,6 +114,21 @@ test('the locks that `npm ci` reads contain what their packages need on every pl
   }
 })
 
+test('the locks have the hash of each package, of those for other platforms too', async () => {
+  const heavy: string[] = JSON.parse(await readFile(join(dirname(setup), 'test/heavy.json'), 'utf8'))
+  for (const folder of ['', 'test/runtimes', ...heavy.map((name) => `test/${name}`)]) {
+    const { packages }: Lock = JSON.parse(await readFile(join(dirname(setup), folder, 'package-lock.json'), 'utf8'))
+    const bare = Object.entries(packages).filter(
+      ([path, { integrity, link, inBundle }]) => path && !(integrity || link || inBundle),
+    )
+    assert.equal(
+      bare.map(([path]) => path),
+      [],
+      folder,
+    )
+  }
+})
+
 test('the setup says in one line that there is no npm', async ({ folder }) => {
   const { code, stderr } = await run(join(folder, 'setup.mjs'), ['start'], { PATH: dirname(process.execPath) })
   assert.is(stderr, 'setup: cannot run npm: spawn npm ENOENT\n')
@@ -188,7 +203,16 @@ test('every script begins with a word that sh and cmd.exe both have', async () =
 })
 
 interface Lock {
-  packages: Record<string, { dependencies?: Record<string, string>; optionalDependencies?: Record<string, string> }>
+  packages: Record<
+    string,
+    {
+      dependencies?: Record<string, string>
+      optionalDependencies?: Record<string, string>
+      integrity?: string
+      link?: boolean
+      inBundle?: boolean
+    }
+  >
 }
 
 /** Is there a package of this name in the folder of the one that needs it, or in one above? */
