@@ -1,18 +1,18 @@
 import { isObject, tryParseJson } from '../lib/json.ts'
 
-/** An error as `APICallError` of the AI SDK has it, which knows its own by marks and not by their class. */
+/** An error in the form of the AI SDK's `APICallError`. The AI SDK recognises its errors by marks, not by their class. */
 export interface CallError extends Error {
   readonly url: string
   readonly requestBodyValues: unknown
   readonly statusCode: number
   readonly responseHeaders: Record<string, string>
   readonly responseBody: string
-  /** May the AI SDK repeat the call? The gateway has tried all targets: only when it names a time, or sheds load. */
+  /** May the AI SDK repeat the call? Only when the gateway names a time, or sheds load, as it has tried all targets. */
   readonly isRetryable: boolean
   readonly data: unknown
 }
 
-/** The error for a response of the gateway that is none of success. */
+/** The error for a response of the gateway with a status of failure. */
 export async function callError(response: Response, url: string, body: unknown): Promise<CallError> {
   const { status: statusCode, headers } = response
   const responseBody = await response.text().catch(() => '')

@@ -27,7 +27,7 @@ export type {
   Specification,
 } from './types.ts'
 
-/** How the models of a gateway in this process are made. */
+/** Options of the models of a gateway in this process. */
 export interface InProcessOptions<S extends Specification = 'v4'> {
   /** A client key, whose limits and models hold; default: none, as the host of the gateway is trusted. */
   apiKey?: string
@@ -35,7 +35,7 @@ export interface InProcessOptions<S extends Specification = 'v4'> {
   specification?: S
 }
 
-/** Where a gateway listens. */
+/** The address of a gateway that listens, and options of its models. */
 export interface RemoteOptions<S extends Specification = 'v4'> extends InProcessOptions<S> {
   /** Where it is mounted, such as `http://127.0.0.1:20128`. */
   baseURL: string
@@ -58,7 +58,7 @@ export interface Signalbox<S extends Specification = 'v4'> {
   (model: NamedModel, options?: ModelTerms): SignalboxLanguageModel<S>
   languageModel(model: NamedModel, options?: ModelTerms): SignalboxLanguageModel<S>
   embeddingModel(model: NamedModel, options?: ModelTerms): SignalboxEmbeddingModel<S>
-  /** The older name of `embeddingModel`, which AI SDK 6 knows still. */
+  /** The older name of `embeddingModel`, which AI SDK 6 still accepts. */
   textEmbeddingModel(model: NamedModel, options?: ModelTerms): SignalboxEmbeddingModel<S>
   rerankingModel(model: NamedModel, options?: ModelTerms): SignalboxRerankingModel<S>
   imageModel(model: NamedModel, options?: ModelTerms): SignalboxImageModel<S>
@@ -67,7 +67,7 @@ export interface Signalbox<S extends Specification = 'v4'> {
 }
 
 /**
- * The models of a gateway as models of the AI SDK, 7 or with `specification: 'v3'` 6. `gateway`: one in this process, or where one listens.
+ * Makes a provider of AI SDK 7, or of AI SDK 6 with `specification: 'v3'`. `gateway`: a gateway in this process, or the address of one.
  * Calls reject with an `APICallError` of the gateway's status, which the AI SDK does not repeat unless the gateway asks for that.
  */
 export function createSignalbox<S extends Specification = 'v4'>(
@@ -106,11 +106,11 @@ export function createSignalbox<S extends Specification = 'v4'>(
   })
 }
 
-/** Nothing for what is no entry, of which the gateway says so when the model is called. */
+/** The name of an entry. A malformed entry has none: the gateway refuses it when the model is called. */
 const nameOf = (entry: ComboModel | null | undefined) => (typeof entry === 'string' ? entry : entry?.model)
 
 /**
- * Sends a list with each request, unless the request has one of its own. The name of its model is only what records call it, and is made to fit into
+ * Sends a list with each request, unless the request has one of its own. The id of the model only names the request in records, and is made to fit into
  * a header.
  */
 function withList(send: Transport, list: RequestModels): Transport {
@@ -131,7 +131,7 @@ function withList(send: Transport, list: RequestModels): Transport {
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** In characters, as long as the gateway takes the name of a model. */
+/** The longest name of a model that the gateway takes, in characters. */
 const LONGEST_LABEL = 1_000
 
 /** A request of a model: the last part of its path, and the headers of the protocol. */
@@ -286,7 +286,7 @@ type Heard = Awaited<ReturnType<SignalboxTranscriptionModel<'v4'>['doGenerate']>
 type TranscriptBody = Omit<Heard, 'response' | 'language' | 'durationInSeconds'> &
   Partial<Pick<Heard, 'language' | 'durationInSeconds'>>
 
-/** The parts of a stream, as far as its bytes have come. Read no faster than they are taken. */
+/** The parts of a stream, each as soon as its bytes have come. The stream is read no faster than its parts are taken. */
 function partsOf<S extends Specification>(
   { body }: Response,
   { includeRawChunks, abortSignal }: LanguageCall,
@@ -301,7 +301,7 @@ function partsOf<S extends Specification>(
     ready.push(part)
   })
   const decoder = new TextDecoder()
-  /** AI SDK 6 knows an abort by the name of the error alone, and then tells the reason of the signal. */
+  /** AI SDK 6 recognises an abort only by the name of the error, and then reports the reason of the signal. */
   const fail = (thrown: unknown): never => {
     if (specification !== 'v3' || !abortSignal?.aborted) throw thrown
     throw Object.assign(new Error('The call was aborted.', { cause: thrown }), { name: 'AbortError' })

@@ -52,7 +52,7 @@ function responseOf({ status, headers, body }: Reply, signal: AbortSignal | unde
       },
       async pull(controller) {
         const chunk = await body.next()
-        if (signal?.aborted) return // it has failed
+        if (signal?.aborted) return // the stream has failed already
         if (chunk) controller.enqueue(chunk)
         else controller.close()
       },
@@ -83,7 +83,7 @@ export function overFetch({
     })
 }
 
-/** The options of a call as JSON, bytes as base64. A `Buffer` has become an object by then, so that the holder is looked at. */
+/** The options of a call as JSON, with bytes as base64. The bytes are taken from their holder, as `JSON.stringify` passes a `Buffer` on as an object. */
 export const jsonOf = (value: object): string =>
   JSON.stringify(value, function (this: Record<string, unknown>, name, given) {
     const own = this[name]

@@ -14,7 +14,7 @@ interface JsonMap {
 
 type ProviderMetadata = Record<string, JsonMap>
 
-/** What of a request the target does not take. */
+/** A part of a request that the target does not take. */
 export interface UnsupportedWarning {
   type: 'unsupported'
   feature: string
@@ -60,7 +60,7 @@ type ContentOf<S extends Specification> =
   | { type: 'reasoning'; text: string; providerMetadata?: ProviderMetadata }
   | WholePartOf<S>
 
-/** The tokens of an answer; `undefined` where the provider does not tell them. */
+/** The tokens of an answer; `undefined` where the provider does not report them. */
 export interface ModelUsage {
   inputTokens: {
     total: number | undefined
@@ -100,7 +100,7 @@ export type StreamPartOf<S extends Specification> =
   | { type: 'raw'; rawValue: unknown }
   | { type: 'error'; error: unknown }
 
-/** What the AI SDK passes to a model besides what is sent. */
+/** The options of a call that are not part of the body. */
 export interface CallTerms {
   abortSignal?: AbortSignal | undefined
   headers?: Record<string, string | undefined> | undefined
@@ -167,7 +167,7 @@ export interface SignalboxRerankingModel<S extends Specification> {
   }>
 }
 
-/** A picture that is changed, or the mask of one. */
+/** A picture to change, or a mask. */
 export type ImageFile = { type: 'file'; mediaType: string; data: string | Uint8Array } | { type: 'url'; url: string }
 
 export interface SignalboxImageModel<S extends Specification> {
@@ -192,13 +192,13 @@ export interface SignalboxImageModel<S extends Specification> {
     isRetryable?: boolean
     usage?: { inputTokens: number | undefined; outputTokens: number | undefined; totalTokens: number | undefined }
     warnings: UnsupportedWarning[]
-    /** `images`: what is said of each. */
+    /** `images`: the facts of each image. */
     providerMetadata: { signalbox: JsonMap & { images: Json[] } }
     response: ModelResponse
   }>
 }
 
-/** When a model has answered, and how. */
+/** The time of an answer, the model that gave it, and the headers. */
 interface ModelResponse {
   timestamp: Date
   modelId: string
@@ -242,7 +242,7 @@ export interface SignalboxTranscriptionModel<S extends Specification> {
     },
   ): Promise<{
     text: string
-    /** Where the vendor tells times, or was asked for them. */
+    /** Empty unless the vendor reports times, by itself or because the call asks for them. */
     segments: TimedText[]
     /** Only in AI SDK 7. */
     words?: TimedText[]

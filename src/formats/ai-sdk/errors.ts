@@ -4,7 +4,7 @@ import type { ErrorFacts, FormatErrors } from '../format.ts'
 /** A comment: AI SDK 6 knows no part `ping`. */
 export const KEEP_ALIVE = ': keep-alive\n\n'
 
-/** Errors of the AI SDK's protocol. Its clients know an error by its `type` (@ai-sdk/gateway, create-gateway-error.ts). */
+/** Errors of the AI SDK's protocol. Its clients recognise an error by its `type` (@ai-sdk/gateway, create-gateway-error.ts). */
 export const aiSdkErrors: FormatErrors = {
   body: errorBody,
   event: (error) => `data: ${JSON.stringify({ type: 'error', ...errorBody(error) })}\n\n`,
@@ -14,7 +14,7 @@ export const aiSdkErrors: FormatErrors = {
   bodyOf: (error) => ({ error }),
 }
 
-/** The body of an error. `model`: the name in the request's header, by which clients say which model does not exist. */
+/** The body of an error. `model`: the name in the request's header, which clients show when there is no such model. */
 export function errorBody({ status, code, message, param, model }: ErrorFacts): { error: object } {
   const type = errorTypeOf(status, code)
   const at = type === 'model_not_found' && model !== undefined ? { modelId: model } : (param ?? null)

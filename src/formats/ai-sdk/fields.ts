@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** What differs between the versions of the protocol, for the answer to a client. */
+/** The differences between answers in the versions of the protocol. */
 export interface ProtocolVersion {
-  /** Is the data of a file tagged by what it is: `{ type: 'data', data }`? */
+  /** Do the data of a file have a tag with their form: `{ type: 'data', data }`? */
   tagsFiles: boolean
-  /** Does a text name the sources that support it, besides those that are parts of their own? */
+  /** Does a text name the sources that support it, in addition to the parts of the type `source`? */
   citesInTexts: boolean
   /** Does the start of an input say that it is text and no JSON? */
   saysEncodings: boolean
@@ -15,7 +15,7 @@ export const versions: Readonly<Record<string, ProtocolVersion>> = {
   '4': { tagsFiles: true, citesInTexts: true, saysEncodings: true }, // AI SDK 7
 }
 
-/** The tokens for thoughts among the options of Anthropic, which are on top of `maxOutputTokens` as in AI SDK's provider of Anthropic. */
+/** The tokens for thoughts, an option of Anthropic. As in the AI SDK's provider of Anthropic, they are on top of `maxOutputTokens`. */
 export function thinkingBudgetOf({ providerOptions }: JsonObject): number {
   const anthropic = isObject(providerOptions) ? providerOptions.anthropic : undefined
   const thinking = isObject(anthropic) ? anthropic.thinking : undefined

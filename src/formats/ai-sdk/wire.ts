@@ -8,7 +8,7 @@ export type WireWarning = {
   details: string
 }
 
-/** State and facts under the gateway's own name; the AI SDK sends those of a part back with the part, as `providerOptions`. */
+/** State and facts under the gateway's own name. The AI SDK sends the metadata of a part back with the part, as `providerOptions`. */
 export type WireMetadata = { providerMetadata?: { signalbox: JsonObject } }
 
 /** A page, or a document of the request. */

@@ -92,7 +92,7 @@ export function writeWhole(
   }
 }
 
-/** The call of a tool that ran at the provider, and its result. One by a server of MCP is unknown to the client. */
+/** The call of a tool that ran at the provider, and its result. A tool of an MCP server is marked as `dynamic`, as the client did not offer it. */
 function writeHosted(toolCallId: string, called: HostedCall, { hosted }: AiSdkClient): WireWholePart[] {
   const { toolName, input, result } = shownCall(called, hosted)
   const call = { toolCallId, toolName, ...(called.name.startsWith('mcp.') && { dynamic: true as const }) }
@@ -102,7 +102,7 @@ function writeHosted(toolCallId: string, called: HostedCall, { hosted }: AiSdkCl
   ]
 }
 
-/** A web search by the provider: its call, its results, and each page as a source. One that the client has not offered is unknown to it. */
+/** A web search by the provider: its call, its results, and each page as a source. A search that the client has not offered is marked as `dynamic`. */
 function writeSearch(
   { id, query, error, results }: ServerToolPart,
   { search }: AiSdkClient,
@@ -205,7 +205,7 @@ const spanOf = ({ start, end, quote }: Citation) => ({
   ...(quote !== undefined && { citedText: quote }),
 })
 
-/** How the answer ended. One that the model refused counts as filtered, even if the provider has reported a normal end. */
+/** How the answer ended. An answer with a refusal counts as filtered, even if the provider has reported a normal end. */
 export const wireFinish = ({ reason, raw }: Finish, hasRefusal: boolean): WireFinish => ({
   unified: reason === 'stop' && hasRefusal ? 'content-filter' : finishes[reason],
   ...(raw && { raw }),
@@ -222,7 +222,7 @@ const finishes: Readonly<Record<FinishReason, WireFinish['unified']>> = {
   'malformed-call': 'error',
 }
 
-/** Writes the counts; without a report of the provider there are none. */
+/** The counts of tokens; empty if the provider has not reported any. */
 export function wireUsage(usage: TokenUsage | undefined): WireUsage {
   if (!usage) return { inputTokens: {}, outputTokens: {} }
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens } = usage
@@ -240,7 +240,7 @@ export function wireUsage(usage: TokenUsage | undefined): WireUsage {
   }
 }
 
-/** What the translation of the request has lost, which the AI SDK shows in its own way. */
+/** The losses of the request's translation, as warnings of the AI SDK. */
 export const requestWarnings = ({ requestWarnings }: WriteContext): WireWarning[] =>
   wireWarnings(requestWarnings?.() ?? [])
 

@@ -157,7 +157,7 @@ function parseAssistantPart(part: Fields, searches: RunCalls, context: PromptCon
   }
 }
 
-/** A file that a model has made. Only images can be said again. */
+/** A file that a model has made. Only images and sound can go back to a model. */
 function parseAnswerFile(part: Fields, context: FileContext): AssistantPart | undefined {
   const { type, source } = parseFile(part, context)
   if (type !== 'image' && type !== 'audio') return void context.warnings.noteDropped(part.at)
@@ -186,7 +186,7 @@ function parseCall(part: Fields, { warnings, tools }: PromptContext): ToolCallPa
 /** The names and inputs of tools that ran at the provider, by the id of their call. */
 type RunCalls = Map<string, { name: string; input: JsonObject }>
 
-/** The call of a tool that ran at the provider: it belongs to the result that follows. */
+/** The call of a tool that ran at the provider. Keeps its name and input for the result, which follows. */
 function noteCall(part: Fields, calls: RunCalls): undefined {
   const input = part.any('input')
   calls.set(part.text('toolCallId') ?? '', {
@@ -210,7 +210,7 @@ function parseServerResult(part: Fields, calls: RunCalls, warnings: Warnings): S
 
 const isPage = (found: unknown): found is JsonObject => isObject(found) && typeof found.url === 'string'
 
-/** Parses a part of a message of tools. An answer to a vendor's question for approval has no place: no vendor runs tools behind the gateway. */
+/** Parses a part of a message of tools. A response to a vendor's request for approval is dropped. */
 function parseToolPart(part: Fields, message: Fields, context: FileContext): ToolResult[] {
   const { warnings } = context
   const type = part.text('type')

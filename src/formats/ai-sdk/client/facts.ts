@@ -2,18 +2,18 @@ import type { JsonObject } from '../../../lib/json.ts'
 import type { TokenUsage } from '../../canonical/answer.ts'
 import type { WireMetadata, WireWarning } from '../wire.ts'
 
-/** What an answer says of itself beside its content. */
+/** The facts of an answer beside its content. */
 export interface ToldFacts {
-  /** What of the request the target did not get, such as `dropped:seed`. */
+  /** The parts of the request that the target did not get, such as `dropped:seed`. */
   losses: readonly string[]
-  /** What of the answer the client does not get. */
+  /** The parts of the answer that the client does not get. */
   lost: readonly string[]
   usage: TokenUsage | undefined
   /** A description of the answer: the target that answered, the earlier attempts, and the cost. */
   describe?: ((usage: TokenUsage | undefined) => JsonObject) | undefined
 }
 
-/** What the translation of a request has lost, which the AI SDK shows in its own way. */
+/** The losses of a request's translation, as warnings of the AI SDK. */
 export const wireWarnings = (losses: readonly string[]): WireWarning[] =>
   losses.map((loss) => {
     const [change = '', ...path] = loss.split(':')

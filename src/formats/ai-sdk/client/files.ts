@@ -34,7 +34,7 @@ export function parseFile(file: Fields, context: FileContext): AnyMediaPart {
   return part
 }
 
-/** Where a client says what it says of a file. */
+/** The client's names for the facts of a file. */
 export const FILE_NAMES = {
   name: 'filename',
   detail: 'providerOptions.openai.imageDetail',
@@ -42,7 +42,7 @@ export const FILE_NAMES = {
   clip: 'providerOptions.google.videoMetadata',
 }
 
-/** The file with what its options say to the AI SDK's providers: how closely to look at an image, what of a video to see, how to cite a document. */
+/** The file with its options for the AI SDK's providers: the detail of an image, the section of a video, the citations of a document. */
 function withOptions(part: AnyMediaPart, options: Fields | undefined): AnyMediaPart {
   const of = (provider: string) => (isObject(options?.value[provider]) ? options?.fields(provider) : undefined)
   switch (part.type) {
@@ -104,7 +104,7 @@ function sourceOf(file: Fields, context: SourceContext): MediaSource {
 /** A scheme, which base64 never looks like. */
 const ADDRESS = /^[a-z][a-z0-9+.-]*:/i
 
-/** The content of a tool's result in AI SDK 6, whose parts name in their types how they hold a file. */
+/** A file in a tool's result of AI SDK 6, where the type of a part says in which form the part has the file. */
 export function parseResultFile(part: Fields, type: string, context: FileContext): AnyMediaPart {
   const { warnings } = context
   const isImage = type.startsWith('image-')
@@ -153,7 +153,7 @@ function addressed(url: string, mediaType: string): MediaSource {
   return mediaType.includes('/') && !mediaType.endsWith('/*') ? { ...source, mediaType } : source
 }
 
-/** A whole media type: a top-level one alone stands for the type of its kind that is sent most. */
+/** A whole media type. A top-level type alone stands for the most common type below it. */
 function typeOf(declared: string, otherwise: string): string {
   const [kind = '', sub = '*'] = declared.split('/', 2)
   return sub === '*' || sub === '' ? (usualTypes[kind] ?? otherwise) : declared
@@ -166,7 +166,7 @@ const usualTypes: Readonly<Record<string, string>> = {
   text: 'text/plain',
 }
 
-/** The id of a file at the target's vendor; that of another vendor is refused by the target's format. */
+/** The id of a file at the target's vendor, or else at another vendor, which the target's format refuses. */
 function referenced(ids: Record<string, string>, path: string, { warnings, targetFormat }: SourceContext): MediaSource {
   const known = Object.entries(ids).flatMap(([provider, id]): MediaSource[] => {
     const format = vendors.find(([name]) => provider.startsWith(name))?.[1]

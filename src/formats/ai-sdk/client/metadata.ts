@@ -7,7 +7,7 @@ import type { WireMetadata } from '../wire.ts'
 
 /*
  * The AI SDK returns the `providerMetadata` of a part with the part, as its `providerOptions`. State of any vendor is sealed there under the
- * gateway's name. The names of AI SDK's own providers are read as well, so that a conversation can be continued that one of them began.
+ * gateway's name. The names of AI SDK's own providers are read as well, so that a conversation that began with one of them can go on.
  */
 
 /** The state of a part for a client. */
@@ -18,7 +18,7 @@ interface Told extends Pick<TextPart, 'phase'> {
   state?: OpaqueState | undefined
 }
 
-/** The state of a text for a client, and whether it is a comment or the answer, which OpenAI wants to be told again. */
+/** The state of a text for a client, and its phase (a comment, or the answer), which OpenAI wants back with the text. */
 export function textMetadata({ state, phase }: Told): WireMetadata {
   if (!phase) return wireState(state)
   return { providerMetadata: { signalbox: { ...(state && { state: sealState(state) }), phase } } }
@@ -31,7 +31,7 @@ export function parsePhase(part: Fields): TextPart['phase'] {
   return (['commentary', 'final_answer'] as const).find((phase) => phases.includes(phase))
 }
 
-/** The state that a client returns with a part; the rest of the part's options is read by nobody. */
+/** The state that a client returns with a part. Other options of the part are ignored. */
 export function parseState(part: Fields): OpaqueState | undefined {
   const options = part.fields('providerOptions')
   const text = (provider: string, name: string) => {

@@ -23,7 +23,7 @@ const typeByKind: Readonly<Partial<Record<Kind, string>>> = {
   rerank: 'reranking',
 }
 
-/** The models as `/config` has them: with their types, and the version of the specification that its clients expect. */
+/** The models in the form of `/config`: with their types, and the version of the specification that its clients expect. */
 export const aiSdkModels: ModelListFormat = {
   list: (entries, { kinds }) => ({ models: entries.map(({ id }) => model(id, kinds[0], '4')) }),
   one: ({ id }, kinds) => model(id, kinds[0], '4'),

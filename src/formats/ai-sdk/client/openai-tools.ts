@@ -3,8 +3,8 @@ import { entryOf } from '../../../lib/maps.ts'
 import type { FunctionTool } from '../../canonical/tools.ts'
 
 /*
- * Tools that OpenAI defines and clients run. The AI SDK checks their input by schemas of its own, which no API has, so that all models call them
- * as functions with these.
+ * Tools that OpenAI defines and clients run. The AI SDK checks their input by schemas of its own, which no API has. All models therefore call these
+ * tools as functions, with the schemas below.
  */
 
 /** A tool as a function; `undefined` for other tools, and for a shell that runs at OpenAI. */

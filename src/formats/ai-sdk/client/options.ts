@@ -19,7 +19,7 @@ interface ParsedOptions {
   isStrict: boolean | undefined
   /** `instructions`, as the AI SDK's provider of OpenAI has them. */
   instructions: SystemTurn | undefined
-  /** What only the vendor of the target has. */
+  /** The options that only the vendor of the target has. */
   own: OwnForm | undefined
 }
 
@@ -94,7 +94,7 @@ const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
 type Providers = 'openai' | 'anthropic' | 'google' | 'gateway'
 
-/** Refuses what leads to a conversation, or to files, that one vendor stores, as the request would mean something else without it. */
+/** Refuses options that refer to a conversation or to files that one vendor stores: without them the request would mean something else. */
 function refuseServerState(
   { openai, anthropic, google }: Record<Exclude<Providers, 'gateway'>, Fields>,
   warnings: Warnings,
@@ -165,7 +165,7 @@ function googleOwn(google: Fields): JsonObject {
   })
 }
 
-/** What one threshold stands for, as in AI SDK's provider of Google. */
+/** The categories for which `threshold` stands, as in the AI SDK's provider of Google. */
 const HARMS = [
   'HARM_CATEGORY_HATE_SPEECH',
   'HARM_CATEGORY_DANGEROUS_CONTENT',
@@ -217,7 +217,7 @@ const REASONING_MEMBERS = [
 ] as const
 
 /**
- * How hard the model is to think: the setting of AI SDK 7, or what the providers of the AI SDK have for that. As AI SDK's provider of OpenAI, an
+ * How hard the model is to think: by the setting of AI SDK 7, or by the options of the AI SDK's providers. As in the AI SDK's provider of OpenAI, an
  * effort asks a Responses API for a summary, unless `reasoningSummary` says otherwise.
  */
 function parseReasoning(providers: Record<string, Fields>, { warnings, targetFormat }: OptionContext) {

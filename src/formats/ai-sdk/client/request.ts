@@ -57,7 +57,7 @@ export function parseRequest(
     own,
     client: { ...client },
   })
-  body.ignore('headers', 'model', 'stream') // the headers of the call are the client's own affair
+  body.ignore('headers', 'model', 'stream') // `headers` are those of the client's own request
   body.drop()
   return request
 }

@@ -23,13 +23,13 @@ import { clientOf } from './request.ts'
 /** A part that has not ended. */
 interface UnendedPart {
   part: AssistantPart
-  /** The text of a call so far: the call follows whole. */
+  /** The arguments of a call so far; the whole call follows at its end. */
   texts: string[]
   citations: Citation[]
   state: OpaqueState | undefined
 }
 
-/** Writes the parts of a stream: first the warnings, then what there is to know of the response, the content, and how it ended. */
+/** Writes the parts of a stream: the warnings, the facts of the response, the content, and how it ended. */
 export function createWriter(givenContext: WriteContext, write: (event: string) => void): StreamWriter {
   const context: WriteContext = { ...givenContext, request: withoutTurns(givenContext.request) }
   const client = clientOf(context.request)

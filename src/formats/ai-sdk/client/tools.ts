@@ -96,7 +96,7 @@ function parseCustom(tool: Fields, name: string): FreeFormTool {
   })
 }
 
-/** A tool that Anthropic defines and the client runs. Under a name of the client's own it is a function like any other. */
+/** A tool that Anthropic defines and the client runs. Under another name than Anthropic's it is a function like any other. */
 function anthropicTool(id: string, name: string, args: JsonObject): FunctionTool | undefined {
   const [vendor, type = ''] = id.split('.', 2)
   const tool = vendor === 'anthropic' ? clientTool({ type, name, ...snakeCased(args) }) : undefined
@@ -105,7 +105,7 @@ function anthropicTool(id: string, name: string, args: JsonObject): FunctionTool
   return plain
 }
 
-/** The screen of Anthropic, which only its own models have learnt to use. */
+/** Anthropic's tool for the screen, which only Anthropic's models know how to use. */
 function screenTool(id: string, name: string, args: JsonObject): OfferedTool {
   const type = id.slice('anthropic.'.length)
   const own = { format: 'anthropic-messages' as const, value: { type, name, ...snakeCased(args) } }
@@ -124,7 +124,7 @@ const ownNames = [
   ['text_editor_202507', 'str_replace_based_edit_tool'],
 ] as const
 
-/** The settings that AI SDK's providers have for their searches, some of which have the same under another name. */
+/** The settings of a search. AI SDK's providers have some of them under different names. */
 function parseSearch(search: Fields): WebSearchTool {
   const args = search.fields('args')
   const filters = args?.fields('filters')
