@@ -31,7 +31,7 @@ export async function withinAccess(
   const targetRule: TargetRule = (request, target, route) => {
     const name = askedName(route, request)
     return access.allowsTarget(name, target)
-      ? (refusalOfKind(request.call.endpoint) ?? refusalOfBody(request.call)) // its endpoint may be of the kind of its model by now
+      ? (refusalOfKind(request.call.endpoint) ?? refusalOfBody(request.call)) // by now its endpoint may be that of its model's kind
       : refusalOf(name)
   }
   const nameRule: NameRule = (name, table) => (access.allowsModel(name, table) ? undefined : refusalOf(name))
@@ -41,7 +41,7 @@ export async function withinAccess(
     return await serve()
   } catch (thrown) {
     if (!isGatewayError(thrown, 'MODEL_NOT_FOUND')) throw thrown
-    const { status, headers } = thrown // its message may name models that look alike, which the key need not know of
+    const { status, headers } = thrown // its message may suggest models with similar names, which this key must not learn of
     throw gatewayError('MODEL_NOT_FOUND', {
       status,
       headers,

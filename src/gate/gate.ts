@@ -11,12 +11,12 @@ import { GatedRequest } from './gated-request.ts'
 
 /** Applies the limits, the allowed models and the allowed kinds to requests. */
 export interface Gate {
-  /** Serves a request within the limits, models and kinds that hold for it. */
+  /** Serves a request within the limits, models and kinds that apply to it. */
   around(request: ServedRequest, settings: StoredSettings, next: () => Promise<Reply>): Promise<Reply>
 }
 
 export function createGate({ ledger, clock, catalog }: { ledger: Ledger; clock: Clock; catalog: Catalog }): Gate {
-  /** Serves a request within the limits that hold for it. */
+  /** Serves a request within the limits that apply to it. */
   async function withinLimits(
     request: ServedRequest,
     rules: StoredSettings,
@@ -45,7 +45,7 @@ export function createGate({ ledger, clock, catalog }: { ledger: Ledger; clock: 
   }
 }
 
-/** The limits that hold for a request with this key: its own, those of its group, and those of the gateway. */
+/** The limits that apply to a request with this key: those of the key, of its group, and of the gateway. */
 function scopesOf(key: PresentedKey | undefined, { limits }: StoredSettings): LimitedScope[] {
   const scopes: LimitedScope[] = []
   if (key?.limits) scopes.push({ scope: 'key', id: key.id, limits: key.limits })

@@ -12,13 +12,13 @@ import { type WorstCase, worstCaseOf } from '../usage/worst-case.ts'
 import { dropProviderLimits, limitHeaders } from './headers.ts'
 import { type Holders, outgrownError, refusalError, unpricedError } from './refusals.ts'
 
-/** The settings that say how limits hold. */
+/** The settings that say how limits are applied. */
 type LimitRules = Pick<StoredSettings, 'unpriced' | 'whenStoreIsAway'>
 
 interface GateTerms {
   ledger: Ledger
   clock: Clock
-  /** The limits that hold for the request; at least one. */
+  /** The limits that apply to the request; at least one. */
   scopes: readonly LimitedScope[]
   holders: Holders
   rules: LimitRules
@@ -181,7 +181,7 @@ export class GatedRequest {
     if (this.#isOver) reservation.settle({}, units) // the client has left meanwhile
   }
 
-  /** `undefined` when the storage is away and the settings let the request pass all the same. */
+  /** `undefined` when the storage is unreachable and the settings let the request pass all the same. */
   async #reserve(wanted: Wanted): Promise<Reservation | LimitRefusal | undefined> {
     const { ledger, scopes } = this.#terms
     try {
@@ -193,7 +193,7 @@ export class GatedRequest {
     }
   }
 
-  /** Is a request with these limits refused while the storage is away? */
+  /** Is a request with these limits refused while the storage is unreachable? */
   #isRefusedAway(): boolean {
     const { scopes, rules } = this.#terms
     return UNITS.some((unit) => {
@@ -267,7 +267,7 @@ const WHEN_AWAY: Readonly<Record<LimitUnit, 'refuse' | 'allow'>> = {
   usd: 'refuse',
 }
 
-/** What attempts have used: input with what came from a cache, and output. */
+/** What attempts have used: their input, tokens from a cache included, and their output. */
 function spentBy(attempts: ReadonlyArray<Pick<AttemptRecord, 'usage' | 'costUsd'>>): { tokens: number; usd: number } {
   const spent = { tokens: 0, usd: 0 }
   for (const { usage, costUsd = 0 } of attempts) {

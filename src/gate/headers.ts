@@ -1,7 +1,7 @@
 import type { LimitState, LimitUnit } from '../types/limits.ts'
 import type { ClientFormat } from '../types.ts'
 
-/** The units that clients know headers for. */
+/** The units for which clients know headers. */
 type ShownUnit = Extract<LimitUnit, 'requests' | 'tokens'>
 const SHOWN: readonly ShownUnit[] = ['requests', 'tokens']
 
@@ -41,8 +41,8 @@ const formFor: Readonly<Record<ClientFormat, LimitHeaderForm | undefined>> = {
 }
 
 /**
- * The headers by which clients of a format learn what is left of limits: for requests and for tokens, of the limit of which the smallest share
- * is left. `now` in epoch ms.
+ * The headers that tell clients of a format what is left of their limits on requests and on tokens. Of several limits on a unit, the headers give the one
+ * with the smallest share left. `now` in epoch ms.
  */
 export function limitHeaders(
   limits: readonly LimitState[],
@@ -63,7 +63,7 @@ export function limitHeaders(
   return headers
 }
 
-/** The limit on a unit of which the smallest share is left. */
+/** The limit on a unit with the smallest share left. */
 function scarcestOf(limits: readonly LimitState[], unit: LimitUnit): LimitState | undefined {
   let scarcest: LimitState | undefined
   for (const one of limits) if (one.unit === unit && (!scarcest || shareOf(one) < shareOf(scarcest))) scarcest = one
@@ -80,7 +80,7 @@ function inWords(ms: number): string {
   return `${ofHours}${seconds >= 60 ? `${minutes}m` : ''}${seconds % 60}s`
 }
 
-/** Takes out of a reply what its provider says of its own limits, which are not those of the client. */
+/** Removes the headers in which a provider reports its own limits, as these are not the limits of the client. */
 export function dropProviderLimits(headers: Record<string, string>): void {
   for (const name of Object.keys(headers)) if (OF_PROVIDER.test(name)) delete headers[name]
 }

@@ -64,7 +64,7 @@ export function refusalError(
 const TOO_LONG_S = 60
 const NO_RETRY = { 'x-should-retry': 'false' }
 
-/** Does the window end soon enough to wait for that? */
+/** Is the window short enough for a client to wait until it ends? */
 const isShort = (window: LimitWindow | null) => window === 'minute' || window === 'hour'
 
 const fitsLater = ({ window, limit }: LimitState, need: number) => isShort(window) && need <= limit

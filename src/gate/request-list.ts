@@ -13,8 +13,8 @@ import type { ComboModel, EntryParams, Kind, RequestModels } from '../types.ts'
 const HEADER = 'x-signalbox-models'
 
 /**
- * What a request brings by the header `x-signalbox-models`, and a call of the AI SDK by `providerOptions.signalbox`, where both are given together.
- * Throws `INVALID_REQUEST` with the member that is malformed, `FORBIDDEN` where the settings allow no lists, and `MODEL_NOT_ALLOWED` when the key may
+ * The list of models and the options that a request has in its header `x-signalbox-models`, and as a call of the AI SDK in `providerOptions.signalbox`. It
+ * may have both. Throws `INVALID_REQUEST` with the member that is malformed, `FORBIDDEN` where the settings allow no lists, and `MODEL_NOT_ALLOWED` when the key may
  * not use one of the models.
  */
 export function ownTerms(source: OwnTermsSource): OwnTerms {
@@ -23,7 +23,7 @@ export function ownTerms(source: OwnTermsSource): OwnTerms {
   const { params, timeoutMs, strict, session, user: _, reasoning, ...terms } = optionsIn(call)
   refuseForOthers(kind, `"${CALL_OPTIONS}.`, { models: terms.models, params, reasoning })
   const headers = new Map<string, string>()
-  if (strict) headers.set('x-signalbox-strict', 'true') // `false` is what holds without, and makes no request lenient
+  if (strict) headers.set('x-signalbox-strict', 'true') // `false` is the default, and does not undo the header
   if (session !== undefined) headers.set('x-signalbox-session', session)
   const own: OwnTerms = {
     exchange: {
@@ -57,13 +57,13 @@ export function ownTerms(source: OwnTermsSource): OwnTerms {
   return { ...own, list: groupOf(list, { ...source, name, limits }) }
 }
 
-/** The options of a call for the gateway; none where its format has no place for them. */
+/** The options of a call for the gateway; empty where the format of the call has no place for them. */
 function optionsIn({ endpoint, body: { providerOptions } }: OwnTermsSource['call']): SignalboxCallOptions {
   const given = endpoint.format === 'ai-sdk' && isObject(providerOptions) ? providerOptions.signalbox : undefined
   return given === undefined || given === null ? {} : parseCallOptions(given)
 }
 
-/** Refuses what only chat has. `at`: what stands before the path of a member. */
+/** Refuses members that only chat has. `at`: the text before the path of a member. */
 function refuseForOthers(
   kind: Kind,
   at: string,
@@ -78,7 +78,7 @@ function refuseForOthers(
   })
 }
 
-/** An entry with parameters for all entries, of which its own win. */
+/** An entry with the parameters for all entries. Its own parameters win. */
 const entryWith = (params: EntryParams, entry: ComboModel): ComboModel =>
   typeof entry === 'string' ? { model: entry, params } : { ...entry, params: { ...params, ...entry.params } }
 
@@ -101,7 +101,7 @@ interface GroupTerms extends Pick<OwnTermsSource, 'call' | 'table' | 'log'> {
   limits: PipelineContext['limits']
 }
 
-/** The list as a group of this name. It shares no state with a combo; a session that has moved stays so where the same list is sent again. */
+/** The list as a group of this name. It shares no state with a combo. A session that has moved to another entry stays there while the same list is sent. */
 function groupOf(list: RequestModels, { name, limits, call, table, log }: GroupTerms): Group {
   const { kind } = call.endpoint.operation
   const { strategy = 'fallback', maxAttempts: _, timeouts: __, ...given } = list

@@ -8,7 +8,7 @@ import type { Gate } from './gate.ts'
 
 /**
  * The step around each request to a model endpoint that holds it to the limits of its key, the key's group and the gateway, and to the models
- * and kinds that the key may use. A request to which nothing of that applies passes at once, and loads nothing.
+ * and kinds that the key may use. A request without limits and restrictions passes at once, and loads no code of the gate.
  */
 export function gateStep({
   settings,
@@ -36,7 +36,7 @@ const isHeld = (key: PresentedKey | undefined): boolean =>
 const isBound = ({ limits, models, kinds }: Pick<PresentedKey, 'limits' | 'models' | 'kinds'>) =>
   limits !== undefined || models !== undefined || kinds !== undefined
 
-/** The header of what all attempts of a request have cost, in US dollars; on whole answers, where that is known. */
+/** The header with the cost of all attempts of a request, in US dollars. Whole answers have it if the cost is known. */
 const COST_HEADER = 'x-signalbox-cost'
 
 function withCost(reply: Reply, { steps }: RequestLog): Reply {
