@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { shown } from '../format.ts'
 import { common } from '../texts/frame.ts'
 import { Button, safe } from './basics.tsx'
@@ -56,6 +56,11 @@ export const Cards = ({ of }: { of: ReadonlyArray<readonly [name: string, value:
   </ul>
 )
 
+/** How many dialogs there are: two while one follows another. */
+let dialogs = 0
+/** What had the focus before the first of them. */
+let opener: Element | null = null
+
 /** A dialog that holds the focus, and gives it back. Escape closes it. */
 export function Dialog({
   title,
@@ -68,13 +73,18 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
-    const opener = document.activeElement
+  // Before it is painted: Escape is lost while a dialog is there and not yet open.
+  useLayoutEffect(() => {
+    if (dialogs++ === 0) opener = document.activeElement
     dialog.current?.showModal()
-    return () => {
-      if (opener instanceof HTMLElement) opener.focus()
-    }
   }, [])
+  // Once it is gone: what is behind an open dialog cannot have the focus.
+  useEffect(
+    () => () => {
+      if (--dialogs === 0 && opener instanceof HTMLElement) opener.focus()
+    },
+    [],
+  )
   return (
     <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
       <header>
