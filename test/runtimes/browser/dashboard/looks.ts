@@ -6,15 +6,15 @@ import { fill } from './fill.ts'
 import { type Served, serveDashboard } from './site.ts'
 import { goTo, settled, visit } from './visit.ts'
 
-/** Where the dialogs are, and the buttons that open them. */
-const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, ...then: RegExp[]]> = [
+/** Where the dialogs are, and the button that opens each; then what is pressed in it, and the text that it shows once the gateway has answered. */
+const DIALOGS: ReadonlyArray<readonly [link: string, button: RegExp, then?: RegExp, shows?: string]> = [
   ['#/keys', /^New key$/, /^Add a limit$/],
   ['#/keys', /^New group$/],
   ['#/keys', /^Limits: ci$/],
   ['#/keys', /^Edit: ci$/],
   ['#/keys', /^Rotate: ci$/],
-  ['#/keys', /^Rotate: bob$/, /^Make a new value$/],
-  ['#/keys', /^Delete: ci$/, /^Delete$/],
+  ['#/keys', /^Rotate: bob$/, /^Make a new value$/, 'Copy the value now.'],
+  ['#/keys', /^Delete: ci$/, /^Delete$/, 'It was used today.'],
   ['#/targets', /^Add a connection$/],
   ['#/targets', /^Edit: main$/],
   ['#/targets', /^Delete: main$/],
@@ -60,18 +60,19 @@ async function lookAround(
     const shown = await page.evaluate('document.documentElement.scrollWidth')
     assert.is(shown, width, `${link} is as wide as its window`)
   }
-  for (const [link, ...buttons] of DIALOGS) {
+  for (const [link, button, then, shows] of DIALOGS) {
     await goTo(page, link)
-    let place = page.locator('body')
-    for (const button of buttons) {
-      await place.getByRole('button', { name: button }).click()
-      place = page.getByRole('dialog')
-      await place.waitFor()
-    }
-    await place.locator('.loading').first().waitFor({ state: 'detached' })
-    await look(`${link} ${buttons[0]}`)
-    await place.press('Escape')
-    await place.waitFor({ state: 'detached' })
+    const opener = page.getByRole('button', { name: button })
+    await opener.click()
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    if (then) await dialog.getByRole('button', { name: then }).click()
+    if (shows) await dialog.getByText(shows).waitFor()
+    await dialog.locator('.loading').first().waitFor({ state: 'detached' })
+    await look(`${link} ${button}`)
+    await dialog.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await opener.and(page.locator(':focus')).waitFor()
   }
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
