@@ -241,8 +241,9 @@ test('a name with a star stands for the models of the catalog by their own names
       [
         ['*', { model: 'openai/*' }],
         ['claude-*', { model: 'anthropic/claude-*' }],
-        ['gpt-4o', lab('own')],
+        ['gpt-4o', lab('own', { rpm: 5 })],
         ['mine-*', lab('*')],
+        ['vertex/gemini-*', { model: 'vertex_ai/gemini-*', vertex_project: 'p' }],
       ],
       { router_settings: { model_group_alias: { 'gpt-5': 'gpt-4o' } } },
     ),
@@ -259,6 +260,8 @@ test('a name with a star stands for the models of the catalog by their own names
     said,
     /model_list\[0\]: \* -> Other names are not translated\. Connection openai serves .* openai\/<model>/,
   )
+  assert.match(said, /model_list\[4\]: vertex\/gemini-\* -> connection vertex: every vertex\/gemini-\*/)
+  assert.match(said, /rpm -> A target has no limit of its own\. After a 429/)
   assert.match(said, /model_list\[3\]: mine-\* -> Names with \* are not translated/)
 })
 

@@ -110,6 +110,7 @@ const LITELLM_KEYS = {
   AZURE_API_BASE: 'https://one.openai.azure.com/',
   AZURE_API_VERSION: '2024-10-21',
   LAB_API_KEY: 'lab-key-1234567',
+  VERTEX_CREDENTIALS: 'ya29.vertex-token-1234567',
 }
 
 /** A `model_name` of LiteLLM, its `litellm_params`, and further members of its entry. */

@@ -271,16 +271,15 @@ const READ_PARAMS = words('model weight order timeout stream_timeout')
 
 const PLAIN = [...words('model weight order rpm tpm'), ...Object.keys(TOKEN_PRICES), ...ACCOUNT_PARAMS]
 
-const SHARE =
-  "A target has no limit of its own. The number is used as the deployment's share, and after a 429 of the provider the next target is tried."
+const NO_LIMIT = 'A target has no limit of its own. After a 429 of the provider the next target is tried.'
 const BUDGET = 'Keys, groups and the gateway can have limits; targets cannot.'
 const PRICES = 'Set such a price in "prices" of the connection: see the description of connections.'
 const ACCESS = 'A connection signs in with keys only: give access keys in the variables.'
 
 /** Why other members are left out. */
 const PARAM_REASONS: Readonly<Record<string, string>> = {
-  rpm: SHARE,
-  tpm: SHARE,
+  rpm: NO_LIMIT,
+  tpm: NO_LIMIT,
   max_parallel_requests: BUDGET,
   max_budget: BUDGET,
   budget_duration: BUDGET,

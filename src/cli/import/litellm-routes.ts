@@ -258,8 +258,8 @@ function planWildcards(routes: Routes): void {
   const { wildcards, plan } = routes
   for (const { name, deployment } of wildcards) {
     const { place, connection, model, params } = deployment
-    const target = plan.model(connection, '*')
-    if (model === '*' && name === target) plan.maps(`${place}: ${name}`, `connection ${connection}: every ${name}`)
+    if (name === plan.model(connection, model))
+      plan.maps(`${place}: ${name}`, `connection ${connection}: every ${name}`)
     else {
       const [first, ...more] = planCatalogNames({ name, deployment }, routes)
       if (first !== undefined)
