@@ -7,9 +7,7 @@ const test = importSuite('the files that an import reads and writes')
 
 const CONFIG = 'model_list: [{ model_name: m, litellm_params: { model: gpt-4o, api_key: sk-canary } }]\n'
 
-test('an import writes a new file only: over nothing, through no link, and into no folder that is not there', async ({
-  folder,
-}) => {
+test('an import writes only a new file, in a folder that exists, and follows no link', async ({ folder }) => {
   const config = await written(folder, '.yaml', CONFIG)
   const file = await written(folder, '.yaml', 'mine')
   const target = fresh(folder, '.yaml')
@@ -115,7 +113,7 @@ test('a configuration of LiteLLM may have anchors that are merged, and the encod
     ])
 })
 
-test('a configuration of LiteLLM has what the files hold that it includes', async ({ folder }) => {
+test('the files that a configuration of LiteLLM includes are part of it', async ({ folder }) => {
   const models = await written(folder, '.yaml', CONFIG)
   const settings = await written(folder, '.yaml', 'router_settings: { num_retries: 4 }\n')
   const names = [models, settings].map((path) => path.split('/').at(-1))

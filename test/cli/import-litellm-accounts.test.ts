@@ -45,7 +45,7 @@ test('deployments at two accounts of one provider are asked for their own models
   )
 })
 
-test('servers that are called like a provider here keep a prefix of their own, and the address of a provider is that provider', async ({
+test('a server with the name of a provider gets a prefix of its own, and the address of a provider leads to that provider', async ({
   folder,
 }) => {
   const at = (api_base: string) => ({ model: 'openai/m', api_base, api_key: 'os.environ/LAB_API_KEY' })
@@ -79,7 +79,7 @@ test('servers that are called like a provider here keep a prefix of their own, a
   ])
 })
 
-test('credentials of a list, addresses and versions of variables, and routes within names are what LiteLLM takes them for', async ({
+test('credentials from a list, addresses and versions from variables, and routes in names mean what they mean in LiteLLM', async ({
   folder,
 }) => {
   const { said, file, chat } = await importedLiteLlm(folder, {
@@ -137,7 +137,7 @@ for (const [params, said] of names)
     assert.match(out, said)
   })
 
-test('providers that are called like members of objects are none', async ({ folder }) => {
+test('names of members of objects are not providers', async ({ folder }) => {
   const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty']
   const path = await written(
     folder,

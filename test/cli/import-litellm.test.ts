@@ -1,7 +1,7 @@
 import { assert } from '../support/suite.ts'
 import { importedLiteLlm, importSuite, type LiteLlmModel, lab, litellmConfig } from './imported.ts'
 
-const test = importSuite('what a configuration of LiteLLM is here')
+const test = importSuite('the import of a configuration of LiteLLM')
 
 test('an order of deployments becomes a fallback from those of one order to those of the next', async ({ folder }) => {
   const { combos, chat, down } = await importedLiteLlm(
@@ -25,7 +25,7 @@ test('an order of deployments becomes a fallback from those of one order to thos
   assert.match(String(asked[1]?.model), /^second-/)
 })
 
-test('fallbacks go on to the fallbacks of those that they lead to, to aliases, and to names that a star stands for', async ({
+test('fallbacks are followed by their own fallbacks, and may be aliases or names that match a star', async ({
   folder,
 }) => {
   const { said, combos, aliases } = await importedLiteLlm(
@@ -96,7 +96,7 @@ test('a budget counts what has a price, and lets models without one answer as Li
   assert.match(said, /router_settings\.num_retries -> must be a number, not a variable/)
 })
 
-test('time-outs of deployments are those of their combo, and never shorter for whole answers than LiteLLM has them', async ({
+test('time-outs of deployments become those of their combo, and are never shorter for whole answers than in LiteLLM', async ({
   folder,
 }) => {
   const { api, combos, said } = await importedLiteLlm(
@@ -134,7 +134,7 @@ const NAMES = [
   'm-deployments',
 ]
 
-test('every name that LiteLLM takes for a model is asked for as it was', async ({ folder }) => {
+test('clients keep every name of a model that LiteLLM accepts', async ({ folder }) => {
   const models = NAMES.flatMap((name, at): LiteLlmModel[] => [
     [name, lab(`a${at}`)],
     [name, lab(`b${at}`)],
@@ -158,7 +158,7 @@ test('every name that LiteLLM takes for a model is asked for as it was', async (
   assert.match(said, /The name of an alias has 1 to 200 characters/)
 })
 
-test('a model of another kind is asked where models of its kind are', async ({ folder }) => {
+test('a model that is not for chat is asked at the endpoint of its kind', async ({ folder }) => {
   const { ask, api, said } = await importedLiteLlm(
     folder,
     litellmConfig([
@@ -186,7 +186,7 @@ test('a model of another kind is asked where models of its kind are', async ({ f
   assert.match(said, /model_list\[0\]\.model_info: max_input_tokens -> /)
 })
 
-test('what a model is for is known from the catalog or its name where the file does not say it', async ({ folder }) => {
+test('the kind of a model comes from the catalog or its name if the file does not give it', async ({ folder }) => {
   const azure = (name: string) => ({
     model: 'azure/ada',
     api_base: `https://${name}.openai.azure.com`,
@@ -232,7 +232,7 @@ for (const content of [
     assert.not.match(said, /canary/)
   })
 
-test('a name with a star stands for the models of the catalog by their own names, where these mean nothing else', async ({
+test('a name with a star becomes aliases for models of the catalog, except names that mean something else', async ({
   folder,
 }) => {
   const { aliases, chat, said, warnings } = await importedLiteLlm(
@@ -265,7 +265,7 @@ test('a name with a star stands for the models of the catalog by their own names
   assert.match(said, /model_list\[3\]: mine-\* -> Names with \* are not translated/)
 })
 
-test('a deployment costs what the model costs that it is, and a budget says which have no price', async ({
+test('a deployment has the price of its model, and those without a price are named with the budget', async ({
   folder,
 }) => {
   const azure = (deployment: string) => ({
@@ -297,7 +297,7 @@ test('a deployment costs what the model costs that it is, and a budget says whic
   assert.match(said, /max_budget: other, unknown -> No price of these models, or of one of their deployments, is known/)
 })
 
-test('what LiteLLM gives each key that is made is said of the one key that is made here', async ({ folder }) => {
+test('defaults for the new keys of LiteLLM become limits of the imported key', async ({ folder }) => {
   const { api, said } = await importedLiteLlm(folder, {
     litellm_settings: {
       default_key_generate_params: { max_budget: 5, tpm_limit: 1_000, models: ['m'], duration: '30d' },

@@ -1,11 +1,11 @@
 import { assert } from '../support/suite.ts'
 import { importSuite, run, started, written } from './imported.ts'
 
-const test = importSuite('what other gateways have that cannot be here')
+const test = importSuite('mistakes in the files of other gateways')
 
 const ENV = { OPENAI_API_KEY: 'openai-key-1234567' }
 
-test('weights of other gateways become such as an entry may have', async ({ folder }) => {
+test('weights of other gateways become weights that an entry may have', async ({ folder }) => {
   const target = (model: string, weight: unknown) => ({ provider: 'openai', weight, override_params: { model } })
   const targets = [target('a', 5_000), target('b', -5), target('c', 1), target('d', 'much')]
   const portkey = await written(folder, '.json', JSON.stringify({ strategy: { mode: 'loadbalance' }, targets }))
@@ -65,7 +65,7 @@ for (const [source, config, unmapped] of mistyped)
     for (const line of unmapped) assert.ok(out.includes(line), `${line} in ${out}`)
   })
 
-test('combos and keys of 9router that have the name of another get one of their own', async ({ folder }) => {
+test('combos and keys of 9router with the same name get different names', async ({ folder }) => {
   const combo = (name: string, model: string) => ({ name, models: [model] })
   const data = {
     providerConnections: [{ provider: 'openai', authType: 'apikey', name: 'a', apiKey: 'sk-canary' }],

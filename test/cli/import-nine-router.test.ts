@@ -5,7 +5,7 @@ import { assert } from '../support/suite.ts'
 import { writeSqlite } from './import-samples.ts'
 import { fresh, importSuite, run, started, written } from './imported.ts'
 
-const test = importSuite('what the data of 9router are here')
+const test = importSuite('the import of the data of 9router')
 
 const account = (provider: string, more: object = {}) => ({
   provider,
@@ -35,7 +35,7 @@ async function imported(folder: string, data: object, names: readonly string[]) 
   return { ...found, combos: Object.fromEntries(combos.map((combo) => [combo.name, combo])) }
 }
 
-test('a key is asked for where 9router asks for it: at the address of a plan or a country', async ({ folder }) => {
+test('keys are used at the addresses of plans and countries, as in 9router', async ({ folder }) => {
   const { chat, said } = await imported(
     folder,
     {
@@ -62,7 +62,7 @@ test('a key is asked for where 9router asks for it: at the address of a plan or 
   assert.match(said, /glm \(glm\) -> connection zai, asked at https:\/\/api\.z\.ai\/api\/anthropic\/v1 as by 9router/)
 })
 
-test('servers of the user keep apart where their prefixes are those of others', async ({ folder }) => {
+test('servers of the user with the same prefix get different ones', async ({ folder }) => {
   const { chat, combos, warnings } = await imported(
     folder,
     {
@@ -91,9 +91,7 @@ test('servers of the user keep apart where their prefixes are those of others', 
   assert.is(await url('ollama-local/c'), 'http://box:11434/v1/chat/completions')
 })
 
-test('aliases of objects and of other names, names without a provider, and combos of any name lead where they led', async ({
-  folder,
-}) => {
+test('aliases, names without a provider and combos lead to the same models as in 9router', async ({ folder }) => {
   const { said, combos, chat, api } = await imported(
     folder,
     {
@@ -135,7 +133,7 @@ test('aliases of objects and of other names, names without a provider, and combo
   assert.not.match(said, /tunnelUrl|providerStrategies/)
 })
 
-test('what a connection, a price or a model of 9router lacks is said, and the file starts', async ({ folder }) => {
+test('faults of connections, prices and models of 9router are reported, and the file starts', async ({ folder }) => {
   const { said, api } = await imported(
     folder,
     {
@@ -175,7 +173,7 @@ test('what a connection, a price or a model of 9router lacks is said, and the fi
   )
 })
 
-test('a database whose rows are encrypted is not read in part: its export has them in clear', async ({ folder }) => {
+test('an encrypted database is refused as a whole, with the hint to export it', async ({ folder }) => {
   const path = fresh(folder, '')
   await mkdir(join(path, 'db'), { recursive: true })
   writeSqlite(join(path, 'db/data.sqlite'))
@@ -187,7 +185,7 @@ test('a database whose rows are encrypted is not read in part: its export has th
   assert.match(err, /cannot be read as data of 9router\. Use "Export" in the settings/)
 })
 
-test('a key ends when it did, and what else it was held to is said', async ({ folder }) => {
+test('a key keeps its end, and its other restrictions are reported', async ({ folder }) => {
   const { api, said } = await imported(
     folder,
     {

@@ -1,7 +1,7 @@
 import { assert } from '../support/suite.ts'
 import { importSuite, run, started, written } from './imported.ts'
 
-const test = importSuite('what a config of Portkey is here')
+const test = importSuite('the import of a config of Portkey')
 
 const KEYS = {
   OPENAI_API_KEY: 'openai-key-1234567',
@@ -60,7 +60,7 @@ test('a config of one provider has its attempts and its time-out', async ({ fold
   assert.match(said, /Point clients to .*; they ask for the model "portkey"\.$/m)
 })
 
-test('a combo tries all models below it, and time-outs of all its targets are its own', async ({ folder }) => {
+test('a combo tries all models below it, and has a time-out if all its targets have one', async ({ folder }) => {
   const { said, combos } = await imported(folder, {
     strategy: { mode: 'fallback', other: 1 },
     retry: { use_retry_after_header: true },
@@ -127,7 +127,7 @@ for (const [what, query, whens] of conditions)
     assert.is(/conditions\[0\] -> Only \$eq and \$in/.test(said), whens === undefined)
   })
 
-test('a config is read as the API of Portkey answers with it, and in the form of its first version', async ({
+test('a config is read in the form of an answer of the API of Portkey, and in that of its first version', async ({
   folder,
 }) => {
   const config = { strategy: { mode: 'loadbalance' }, targets: [openai('a', { weight: 3 }), openai('b')] }
@@ -202,7 +202,7 @@ test('a name in the store of Portkey has the provider that the user names, and A
   assert.equal([code, /--provider takes a name of the config and its provider/.test(err)], [1, true])
 })
 
-test("the integrations of a gateway of one's own become connections, and its models keep their names", async ({
+test('the integrations of a self-hosted gateway become connections, and its models keep their names', async ({
   folder,
 }) => {
   const { said, file, chat, combos } = await imported(folder, {
@@ -276,7 +276,7 @@ test('sticky spreading and a circuit breaker are a strategy and the health of th
   )
 })
 
-test('a key goes to no other provider than the one that it is written for', async ({ folder }) => {
+test('a key goes only to the provider for which it is written', async ({ folder }) => {
   const path = await written(
     folder,
     '.json',
@@ -294,9 +294,7 @@ test('a key goes to no other provider than the one that it is written for', asyn
   )
 })
 
-test('a target that no condition leads to is named, and so is where conditions look for metadata', async ({
-  folder,
-}) => {
+test('a target without a condition is reported, and so is the place of metadata', async ({ folder }) => {
   const { combos, said } = await imported(folder, {
     strategy: JSON.parse(`{
       "mode": "conditional",

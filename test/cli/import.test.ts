@@ -75,7 +75,7 @@ test('a configuration of LiteLLM becomes a file that starts and routes as it did
   assert.equal(connections.find(({ id }) => id === '10.0.0.5')?.prices, { qwen3: { input: 1, output: 2 } })
 })
 
-test('what LiteLLM has and Signalbox has not is named with its place and the reason', async ({ folder }) => {
+test('settings of LiteLLM without a counterpart are reported with their place and the reason', async ({ folder }) => {
   const path = await written(folder, '.yaml', LITELLM)
   const { out } = await run('litellm', path)
   for (const line of [
@@ -145,9 +145,7 @@ test('a conditional strategy of Portkey becomes entries with conditions', async 
   assert.is((await chat('portkey', { metadata: { team: 'c' } })).asked[0]?.model, 'gpt-4o-mini')
 })
 
-test('what a config of Portkey sets for its requests becomes parameters of entries, those around a target included', async ({
-  folder,
-}) => {
+test('override_params of a config of Portkey become parameters of entries, inherited ones too', async ({ folder }) => {
   const config = {
     strategy: {
       mode: 'conditional',
@@ -267,7 +265,7 @@ test('an import says what is wrong with its file and quotes nothing of it', asyn
   assert.is(await readFile(good, 'utf8'), LITELLM)
 })
 
-test('an import from SQLite says how to export where the file is none', async ({ folder }) => {
+test('a file that is not SQLite is refused with the hint to export the data', async ({ folder }) => {
   const path = await folderOf(folder)
   await writeFile(join(path, 'db/data.sqlite'), 'no database')
   const { code, err } = await run('9router', path)
