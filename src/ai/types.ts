@@ -1,5 +1,5 @@
 /*
- * The interfaces of models in AI SDK 6 (V3) and 7 (V4), as far as they are used here. They are structural, so that neither version has to be
+ * The parts of the interfaces of models in AI SDK 6 (V3) and 7 (V4) that `signalbox/ai` uses. They are structural, so that neither version has to be
  * installed.
  */
 

@@ -72,7 +72,7 @@ function nextSteps(written: string, { variables, hasKeys, sole }: Imported): str
 }
 
 export const imports = {
-  help: 'Makes a file for --config from the configuration of another gateway; prints what is taken over and what is not, and changes nothing there',
+  help: 'Makes a file for --config from the configuration of another gateway; prints what is taken over and what is not, and does not change the other gateway',
   isLocal: true,
   actions: {
     litellm: importing('litellm', {
@@ -92,5 +92,5 @@ export const imports = {
     }),
   },
   notes:
-    'A key that stands in their file becomes a variable in this one, and is neither printed nor written.\nWithout --out nothing is written: it shows what would become of what.',
+    'A key in the file of the other gateway becomes a variable, and is neither printed nor written.\nWithout --out nothing is written: the command only prints what it would take over.',
 } as const satisfies CliCommand

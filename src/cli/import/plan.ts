@@ -30,7 +30,7 @@ export type PlannedValue =
 
 /** The result of importing one part of the other program's configuration. */
 export interface ImportFinding {
-  /** Its place there, such as `model_list[0]`. */
+  /** The place of the part in that configuration, such as `model_list[0]`. */
   from: string
   /** What the part is imported as, or why it is not imported. */
   to: string
@@ -213,7 +213,7 @@ export class ImportPlan {
     for (const id of this.connectionsOf(provider)) this.#connections.get(id)?.models.add(model)
   }
 
-  /** A connection's model as clients and combos name it. Ask once all connections are known: two of one provider are told apart by their prefixes. */
+  /** A connection's model as clients and combos name it. Call it once all connections are known: several of one provider get prefixes. */
   model(connection: string, model: string): string {
     if (!/[*<]/.test(model)) this.#connections.get(connection)?.models.add(model)
     return `${this.prefixOf(connection)}/${model}`

@@ -21,7 +21,7 @@ export function errorBody({ status, code, message, param, model }: ErrorFacts): 
   return { error: { message, type, param: at, code: status === 500 ? null : code.toLowerCase() } }
 }
 
-/** The `type` of an error with this status; the `code` tells a model that does not exist from a path. */
+/** The `type` of an error with this status; the `code` says whether a model or a path is unknown. */
 export function errorTypeOf(status: number, code: string): string {
   if (status >= 500) return 'internal_server_error'
   if (status === 401) return 'authentication_error'

@@ -108,7 +108,7 @@ function parseUserPart(part: Fields, message: Fields, context: FileContext): Use
 }
 
 const noPart = ({ path, value }: Fields, warnings: Warnings): never =>
-  warnings.refuse(path('type'), `"${textOrEmpty(value.type)}" is no type of part that can be passed on here.`)
+  warnings.refuse(path('type'), `"${textOrEmpty(value.type)}" is not a type of part that can be passed on here.`)
 
 /** Parses an earlier answer that the client returns. */
 function parseAssistant(message: Fields, context: PromptContext): AssistantPart[] {
@@ -259,7 +259,7 @@ function parseOutput(output: Fields, context: FileContext): Output {
       return { content: parts.flatMap((part) => parseResultPart(part, context)), isError: undefined }
     }
     default:
-      return warnings.refuse(output.path('type'), `"${type}" is no type of output that can be passed on.`)
+      return warnings.refuse(output.path('type'), `"${type}" is not a type of output that can be passed on.`)
   }
 }
 

@@ -8,7 +8,7 @@ import type { FunctionTool } from '../../canonical/tools.ts'
  * own packages.
  */
 
-/** The declaration of a tool in the words of its vendor; `undefined` for tools that are unknown here, and where the target has another format. */
+/** The declaration of a tool in the words of its vendor; `undefined` for unknown tools, and for targets of another format. */
 export function hostedTool(id: string, args: JsonObject, format: ProviderFormat | undefined): FunctionTool | undefined {
   const [vendor, type = ''] = id.split('.', 2)
   const value = format === formats[vendor ?? ''] ? declare[vendor ?? '']?.(type, args) : undefined
@@ -47,7 +47,7 @@ const declare: Readonly<Record<string, (type: string, args: JsonObject) => JsonO
       case 'image_generation':
         return { type, ...snakeCased(args) }
       case 'mcp': {
-        const approval = args.requireApproval ?? 'never' // there is no place for a question of OpenAI
+        const approval = args.requireApproval ?? 'never' // a client does not get OpenAI's requests for approval
         return approval === 'never' ? { type, ...snakeCased(args), require_approval: approval } : undefined
       }
       default:
@@ -60,7 +60,7 @@ const declare: Readonly<Record<string, (type: string, args: JsonObject) => JsonO
       : undefined,
 }
 
-/** What a client sees of a call. `names`: the client's names of the tools by those of the vendor. */
+/** A call in the form that a client gets. `names`: the client's names of the tools by those of the vendor. */
 export function shownCall({ name, input, result, isError }: HostedCall, names: Readonly<Record<string, string>>) {
   const [, kind, tool = name] = /^(bash_|text_editor_)?(code_execution)$/.exec(name) ?? []
   const isCode = tool === 'code_execution' && typeof input.code === 'string' && input.language === undefined
@@ -72,7 +72,7 @@ export function shownCall({ name, input, result, isError }: HostedCall, names: R
   }
 }
 
-/** The result of Anthropic's search for tools is the list in it. */
+/** The list in a result of Anthropic's search for tools. */
 const searched = (result: unknown): unknown =>
   isObject(result) && Array.isArray(result.tool_references) ? result.tool_references : result
 

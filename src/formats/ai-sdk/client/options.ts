@@ -73,7 +73,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   const isStrict = openai.flag('strictJsonSchema')
   const text = openai.text('instructions')
   const own = parseOwn({ openai, anthropic, google }, targetFormat)
-  for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // they concern the client alone
+  for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // only the client uses them
   for (const name of ['forceReasoning', 'systemMessageMode']) openai.ignore(name) // the gateway knows what the model takes
   if (openai.texts('include')?.some((name) => name !== ENCRYPTED_REASONING))
     warnings.noteDropped(openai.path('include'))

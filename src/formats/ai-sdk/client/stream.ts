@@ -109,7 +109,7 @@ export function createWriter(givenContext: WriteContext, write: (event: string) 
   function end({ finishes, usage }: EndEvent) {
     const [finish = { reason: 'stop' as const }] = finishes
     const last = { usage: wireUsage(usage), finishReason: wireFinish(finish, hasRefusal) }
-    const metadata = answerMetadata(usage, context) // before the losses are told, which include those of the last part
+    const metadata = answerMetadata(usage, context) // before `beforeEnd`, which reports the losses, those of the last part included
     context.beforeEnd?.()
     send({ type: 'finish', ...last, ...metadata })
   }

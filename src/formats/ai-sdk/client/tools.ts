@@ -111,7 +111,11 @@ function screenTool(id: string, name: string, args: JsonObject): OfferedTool {
   const own = { format: 'anthropic-messages' as const, value: { type, name, ...snakeCased(args) } }
   return name === 'computer' && betaOf(type) !== undefined
     ? { type: 'function', name, description: 'Shows and controls the screen of the user.', own }
-    : { type: 'vendor', name, refusal: `the tool "${id}" has to be named "computer", in a version that is known here.` }
+    : {
+        type: 'vendor',
+        name,
+        refusal: `the tool "${id}" must be named "computer", and have a version that Signalbox knows.`,
+      }
 }
 
 /** The names that Anthropic demands, by the beginning of the type. */
