@@ -92,7 +92,7 @@ const cases: Readonly<Record<string, Case>> = {
     said: [
       {
         ...{ type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['why'] },
-        results: [{ attributes: {}, file_id: 'file-1', filename: 'a.pdf', score: 0.9, text: 'So it is.' }],
+        results: [{ attributes: { my_own: 'x' }, file_id: 'file-1', filename: 'a.pdf', score: 0.9, text: 'So it is.' }],
       },
     ],
     words: 'So it is.',

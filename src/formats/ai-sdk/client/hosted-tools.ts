@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
+import { entryOf } from '../../../lib/maps.ts'
 import type { ProviderFormat } from '../../../types.ts'
 import type { HostedCall } from '../../canonical/parts.ts'
 import type { FunctionTool } from '../../canonical/tools.ts'
@@ -66,7 +67,7 @@ export function shownCall({ name, input, result, isError }: HostedCall, names: R
   const isCode = tool === 'code_execution' && typeof input.code === 'string' && input.language === undefined
   const type = kind ? name : isCode ? 'programmatic-tool-call' : undefined
   return {
-    toolName: names[tool] ?? tool,
+    toolName: entryOf(names, tool) ?? tool,
     input: type ? { type, ...input } : input,
     result: tool === 'code_execution' && !isError ? result : camelKeys(searched(result)),
   }
@@ -78,10 +79,12 @@ const searched = (result: unknown): unknown =>
 
 const camelCased = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
+/** Camel case for all names but those that a user has given to the attributes of a file. */
 function camelKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelKeys)
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [camelCased(name), camelKeys(inner)]))
+  const shown = (name: string, inner: unknown) => (name === 'attributes' ? inner : camelKeys(inner))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [camelCased(name), shown(name, inner)]))
 }
 
 /** `displayWidthPx` as `display_width_px`, in inner objects too, apart from the names of HTTP headers. */
