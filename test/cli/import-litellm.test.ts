@@ -293,7 +293,7 @@ test('a deployment has the price of its model, and those without a price are nam
     mine: { input: 0.15, output: 0.6, cacheRead: 0.075 },
     paid: { input: 1 },
   })
-  assert.match(said, /model_list\[1\]: its price -> that of openai\/gpt-4o-mini in the catalog/)
+  assert.match(said, /model_list\[1\]: price -> the price of openai\/gpt-4o-mini in the catalog/)
   assert.match(said, /max_budget: other, unknown -> No price of these models, or of one of their deployments, is known/)
 })
 

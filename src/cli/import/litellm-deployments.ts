@@ -178,7 +178,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
   const isPricedHere = catalogModelOf(account.provider, model)?.price !== undefined
   const original = price || isPricedHere ? undefined : originalOf(info, named)
   if (price ?? original) plan.price(connection, model, price ?? { ...original?.price })
-  if (original) plan.maps(`${place}: its price`, `that of ${original.name} in the catalog`)
+  if (original) plan.maps(`${place}: price`, `the price of ${original.name} in the catalog`)
   const set = entryParamsOf(kind === 'llm' ? params : {})
   plan.leavesRest(`${place}.litellm_params`, params, {
     done: [...READ_PARAMS, ...ACCOUNT_PARAMS, ...set.done, ...done],
