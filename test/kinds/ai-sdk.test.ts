@@ -186,13 +186,14 @@ for (const [generation, ai] of Object.entries(generations)) {
       model: models.speech('openai/voice-model'),
       text: 'Hello',
       language: 'en',
+      outputFormat: 'ogg', // which it does not have
       maxRetries: 0,
     })
-    const { voice, language } = JSON.parse(up.calls[0]?.body ?? '{}')
-    assert.equal([voice, language], ['alloy', undefined])
+    const { voice, language, response_format: format } = JSON.parse(up.calls[0]?.body ?? '{}')
+    assert.equal([voice, language, format], ['alloy', undefined, 'mp3'])
     assert.equal(
       warnings.map((warning) => 'feature' in warning && warning.feature),
-      ['language'],
+      ['outputFormat', 'language'],
     )
   })
 

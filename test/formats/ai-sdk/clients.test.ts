@@ -201,8 +201,17 @@ for (const { name, ai, version } of generations) {
     const up = fakeUpstream(({ url }) => answerAt(url.pathname) ?? json(chatAnswer()))
     const { gateway } = await openWorld({ fetch: up, connections: ['one'] })
     const client = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch: gateway.fetch })
-    const { embedding, usage } = await ai.embed({ ...once, model: client.textEmbeddingModel('one/e'), value: 'Hi' })
+    const { embedding, usage, warnings } = await ai.embed({
+      ...once,
+      model: client.textEmbeddingModel('one/e'),
+      value: 'Hi',
+      providerOptions: { google: { content: [], outputDimensionality: 3 }, gateway: { order: ['x'] } },
+    })
     assert.equal([embedding, usage.tokens], [[0.25, -0.5, 1], 1])
+    assert.equal(
+      warnings.map((warning) => 'feature' in warning && warning.feature),
+      ['providerOptions.google.content'],
+    )
     const { ranking } = await ai.rerank({
       ...once,
       model: client.rerankingModel('one/r'),

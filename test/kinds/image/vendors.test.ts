@@ -102,12 +102,26 @@ test('a larger image than the vendor makes, and a ratio beside another size, are
     ['bfl', { size: '1024x1024', aspect_ratio: '16:9' }, 'dropped:aspect_ratio'],
     ['openrouter', { size: '1024x1024', aspect_ratio: '16:9' }, 'dropped:aspect_ratio'],
     ['openai', { size: '1024x1024', aspect_ratio: '16:9' }, 'dropped:aspect_ratio'],
+    ['openai', { aspect_ratio: '16:9' }, undefined],
     ['xai', { size: '1536x1024', aspect_ratio: '3:2' }, undefined],
   ] as const) {
     const response = await ask(imageVendors[model].model, body)
     const what = JSON.stringify([model, body])
     assert.is(response.status, 200, `${what} ${await response.text()}`)
     assert.is(response.headers.get('x-signalbox-warning') ?? undefined, lost, what)
+  }
+})
+
+test('models of OpenAI before gpt-image-2 make the nearest of their three sizes', async () => {
+  const { ask, up } = await openImages()
+  for (const [aspect_ratio, size, lost] of [
+    ['1:1', '1024x1024', undefined],
+    ['16:9', '1536x1024', 'replaced:aspect_ratio'],
+    ['2:3', '1024x1536', undefined],
+  ]) {
+    const response = await ask('openai/gpt-image-1.5', { aspect_ratio })
+    assert.is(JSON.parse(up.calls.at(-1)?.body ?? '{}').size, size)
+    assert.is(response.headers.get('x-signalbox-warning') ?? undefined, lost)
   }
 })
 

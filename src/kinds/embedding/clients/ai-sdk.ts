@@ -26,6 +26,9 @@ export const aiSdk: ClientForm<Embed, Embedded> = {
     else if (typeof purpose === 'string') asked.otherTask = purpose
     const user = first(options, ['user'])
     if (typeof user === 'string') asked.user = user
+    for (const [provider, given] of Object.entries(isObject(body.providerOptions) ? body.providerOptions : {}))
+      for (const name of isObject(given) && !OWN.has(provider) ? Object.keys(given) : [])
+        if (!READ.has(name)) warnings.noteDropped(`providerOptions.${provider}.${name}`)
     return asked
   },
   write: ({ vectors, usage }, terms) => ({
@@ -37,6 +40,8 @@ export const aiSdk: ClientForm<Embed, Embedded> = {
 
 const WIDTHS = ['dimensions', 'outputDimensionality', 'outputDimension']
 const PURPOSES = ['taskType', 'inputType']
+const READ: ReadonlySet<string> = new Set([...WIDTHS, ...PURPOSES, 'user'])
+const OWN: ReadonlySet<string> = new Set(['signalbox', 'gateway'])
 
 /** The options of all providers together. */
 const optionsIn = (options: unknown): JsonObject[] => (isObject(options) ? Object.values(options).filter(isObject) : [])

@@ -4,7 +4,7 @@ import { modelInForm } from '../../carry.ts'
 import type { PassedForm, VendorContext, VendorForm, VendorRequest } from '../../forms.ts'
 import { bytesOf, type ImageRequest, type Images, optionsFor, type Picture } from '../image.ts'
 import { type ImagePiece, imageEvents, saidIn, usageIn } from '../pieces.ts'
-import { shapeText } from '../sizes.ts'
+import { shapeOf, shapeText } from '../sizes.ts'
 
 type StreamingVendor = VendorForm<ImageRequest, Images, ImagePiece>
 
@@ -71,7 +71,8 @@ function requestFor(
   const { prompt, count, wantsUrl, pictures, mask, markup } = asked
   const options = takes ? optionsFor(asked, takes, context) : asked.options
   if (takes && wantsUrl) context.warnings.noteDropped('response_format')
-  const size = shapeText(asked, context)
+  const isOld = takes !== undefined && asked.size === undefined && /^(?:gpt-image-1|dall-e)/.test(context.target.model)
+  const size = isOld ? oldSize(asked, context) : shapeText(asked, context)
   const body: JsonObject = {
     model: context.target.model,
     prompt,
@@ -98,6 +99,19 @@ function requestFor(
       ...(markup ? [file('markup', markup)] : []),
     ],
   }
+}
+
+/** The sizes of models before gpt-image-2, by their ratios. */
+const OLD_SIZES = new Map([
+  ['1:1', '1024x1024'],
+  ['3:2', '1536x1024'],
+  ['2:3', '1024x1536'],
+])
+
+/** The size of an older model that is nearest to what was asked for. */
+function oldSize(asked: ImageRequest, context: VendorContext): string | undefined {
+  const { ratio } = shapeOf(asked, context, { ratios: [...OLD_SIZES.keys()], tiers: ['1K'] })
+  return OLD_SIZES.get(ratio ?? '')
 }
 
 /** Reads an answer of OpenAI's form. */

@@ -40,10 +40,9 @@ export function usageIn(usage: unknown): SaidPieces<unknown>['usage'] {
   return inputTokens + outputTokens > 0 ? { inputTokens, outputTokens } : undefined
 }
 
-const form = (own: Pick<SpeechVendor, 'name' | 'providers' | 'takes'>, usual?: string): SpeechForm => ({
+const form = (own: Pick<SpeechVendor, 'name' | 'providers' | 'takes' | 'formats'>, usual?: string): SpeechForm => ({
   ...speechForm({
     ...own,
-    formats: Object.fromEntries(Object.keys(SOUND_TYPES).map((format) => [format, format])),
     otherwise: 'mp3',
     voice: undefined,
     request: (asked, { voice = usual, format, target }) => ({
@@ -54,15 +53,29 @@ const form = (own: Pick<SpeechVendor, 'name' | 'providers' | 'takes'>, usual?: s
   type: (_, sent) => (sent?.startsWith('audio/') ? sent : undefined),
 })
 
-/** https://platform.openai.com/docs/api-reference/audio/createSpeech */
+const named = (formats: readonly string[]) => Object.fromEntries(formats.map((format) => [format, format]))
+
+/** https://platform.openai.com/docs/api-reference/audio/createSpeech. It demands a voice. */
 export const openai: SpeechForm = {
-  ...form({ name: 'openai', providers: ['openai', 'azure'], takes: ['instructions', 'speed'] }, 'alloy'), // it demands a voice
+  ...form(
+    {
+      name: 'openai',
+      providers: ['openai', 'azure'],
+      takes: ['instructions', 'speed'],
+      formats: named(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm']),
+    },
+    'alloy',
+  ),
   passes: [passed],
 }
 
 /** Every server that speaks OpenAI's form. Few of them stream events, so that these are made here, and the word for them is left out. */
 export const compatible: SpeechForm = {
-  ...form({ name: 'compatible', takes: ['instructions', 'speed', 'language'] }),
+  ...form({
+    name: 'compatible',
+    takes: ['instructions', 'speed', 'language'],
+    formats: named(Object.keys(SOUND_TYPES)),
+  }),
   passes: [{ ...passed, isOpen: ({ isEvents }) => !isEvents, without: () => ['stream_format'] }],
 }
 
