@@ -220,8 +220,8 @@ const READ_SETTINGS = words(`
 `)
 const EACH_KEY = 'LiteLLM applies it to each key: give keys "limits".'
 const NO_CACHE = 'Signalbox keeps no answers.'
-const OBSERVE = 'Use hooks, or the option "observe": spans, metrics, and a log line for each request.'
-const STORAGE = 'Instances share their state through the storage.'
+const OBSERVE = 'Start with --log json or --metrics, or use hooks and "observe" in a program of yours.'
+const STORAGE = 'The command is one instance. Several share a storage in a program of yours: see examples/redis.'
 const USERS = 'Signalbox has no users: give limits to keys and groups.'
 const FAILURES = 'The kind of a failure decides what follows, and no policy can be set: see "When a provider fails".'
 const SIGN_IN = 'The admin token is for the dashboard and for management; keys are for clients.'
