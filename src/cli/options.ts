@@ -212,6 +212,7 @@ Environment:
   SIGNALBOX_ADMIN_TOKEN   The admin token, 32 characters or more, in place of the one made on the first start
   SIGNALBOX_SECRET        Seals the credentials in the data folder, in place of the secret kept beside them;
                           32 characters or more
+  NODE_USE_ENV_PROXY=1    Calls providers by the proxies in HTTPS_PROXY, HTTP_PROXY and NO_PROXY
   SIGNALBOX_METRICS_TOKEN What a scrape of --metrics sends as its bearer token, 32 characters or more
   OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY and others
                           Connect these providers for as long as they are set, unless --demo or --no-env is given

@@ -1,4 +1,5 @@
 import { createServer, isIP } from 'node:net'
+import { environmentProxies } from '../../adapters/mount/node/fetch.ts'
 import { createNodeFetch, serveNode } from '../../adapters/mount/node.ts'
 import { isGatewayError } from '../errors.ts'
 import { createGateway, type Gateway } from '../gateway.ts'
@@ -49,7 +50,8 @@ export async function start(
   const warnings = (await config?.apply(data)) ?? []
   const envConnections = await applyEnvironment(options.env && !options.demo ? variables : {}, data)
   for (const warning of [...warnings, ...((await config?.warnings(data)) ?? [])]) logger.warn(warning)
-  const network = createNodeFetch()
+  const dispatcher = variables.NODE_USE_ENV_PROXY === '1' ? await openProxies() : undefined
+  const network = createNodeFetch({ ...(dispatcher && { dispatcher }) })
   const upstream = options.demo ? withDemo(network) : network
   const adminToken = await openAdminToken({ folder: options.data, given, renew: options.newToken })
   const hasDashboard = options.dashboard || isLoopback(options.host)
@@ -89,6 +91,7 @@ export async function start(
   async function stop({ graceMs }: { graceMs: number }) {
     await Promise.all([gateway.close({ graceMs }), server.close({ graceMs: graceMs + FAREWELL_MS })])
     network.close()
+    await dispatcher?.destroy()
     await storage.close?.()
   }
 
@@ -130,6 +133,15 @@ async function readConfig({ config: path }: CliOptions, variables: Variables) {
     apply: (data: DataAccess) => applyConfig(config, data),
     warnings: (data: DataAccess) => configWarnings(config, data),
   }
+}
+
+/** The proxies of the environment, which Node's own calls take as well where `NODE_USE_ENV_PROXY` is 1. Throws a problem for an address that is none. */
+async function openProxies() {
+  return await environmentProxies().catch((cause: unknown) => {
+    throw problem('HTTPS_PROXY and HTTP_PROXY must be addresses such as http://proxy.example:3128, or unset.', {
+      cause,
+    })
+  })
 }
 
 /** What serves the metrics. Throws a problem for a token that cannot guard them. */

@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici'
 import type { PendingAnswer, UpstreamAnswer, UpstreamCall, UpstreamFetch } from '../../../src/index.ts'
 import { checkOptions } from '../../lib/check-options.ts'
 import type { Engine, EngineOptions } from './engine.ts'
@@ -37,6 +38,12 @@ export function createNodeFetch(options: NodeFetchOptions = {}): NodeFetch {
     raw: (upstreamCall: UpstreamCall) => (engine ? engine.start(upstreamCall) : startLater(load(), upstreamCall)),
     close: () => engine?.close(),
   })
+}
+
+/** The proxies that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name, as a `dispatcher`. Throws when one of them is no address of http or https. */
+export async function environmentProxies(): Promise<Dispatcher> {
+  const { EnvHttpProxyAgent } = await import('undici')
+  return new EnvHttpProxyAgent()
 }
 
 /** A call that can be cancelled before the engine is loaded. */

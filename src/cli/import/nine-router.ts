@@ -295,9 +295,9 @@ const READ_SETTINGS = ['requireApiKey', 'comboStrategy', 'comboStrategies', 'com
 const CLOUD = "9router's cloud is another service: see npx signalbox cloud."
 const LOGIN = 'The admin token takes the place of logins.'
 const TUNNEL = 'Signalbox opens no tunnels: see --allowed-host.'
-const PROXY =
-  'Signalbox has no setting for a proxy. On Node, a program of your own can give createGateway the fetch of createNodeFetch({ dispatcher }).'
+const PROXY = 'Start with NODE_USE_ENV_PROXY=1, and HTTPS_PROXY, HTTP_PROXY and NO_PROXY in the environment.'
 const SPREAD = 'See npx signalbox providers update --strategy round-robin.'
+const OBSERVE = 'Start with --log json or --metrics.'
 const PROMPTS = 'Signalbox changes no prompts.'
 const SETTING_REASONS: Readonly<Record<string, string>> = {
   cloudEnabled: CLOUD,
@@ -315,7 +315,8 @@ const SETTING_REASONS: Readonly<Record<string, string>> = {
   tunnelEnabled: TUNNEL,
   tunnelUrl: TUNNEL,
   tailscaleEnabled: TUNNEL,
-  enableObservability: 'See observe: spans, metrics, one line a request.',
+  enableObservability: OBSERVE,
+  observabilityEnabled: OBSERVE,
   rtkEnabled: PROMPTS,
   cavemanEnabled: PROMPTS,
   headroomEnabled: PROMPTS,

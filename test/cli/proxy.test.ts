@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { assert, suite } from '../support/suite.ts'
+import { type CommandOptions, cleanUp, signalbox, temporaryFolder } from './command.ts'
+import { written } from './imported.ts'
+
+const test = suite('the proxy between signalbox and its providers', { port: 0, proxied: [] as string[] })
+
+/** A provider at a name that is found by the proxy alone. */
+const provider = createServer((_request, response) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).end(
+    JSON.stringify({
+      id: 'x',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'by the proxy' }, finish_reason: 'stop' }],
+    }),
+  ),
+)
+const proxy = createServer()
+
+test.before(async (context) => {
+  provider.listen(0, '127.0.0.1')
+  proxy.listen(0, '127.0.0.1')
+  await Promise.all([once(provider, 'listening'), once(proxy, 'listening')])
+  const to = { port: (provider.address() as AddressInfo).port, host: '127.0.0.1' } // a TCP server has no other form
+  context.port = (proxy.address() as AddressInfo).port
+  proxy.on('connect', ({ url = '' }, socket) => {
+    context.proxied.push(url)
+    const tunnel = connect(to, () => {
+      socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+      socket.pipe(tunnel).pipe(socket)
+    })
+    for (const one of [socket, tunnel]) one.on('error', () => tunnel.destroy())
+  })
+  proxy.on('request', (asked, response) => {
+    context.proxied.push(new URL(asked.url ?? '').host)
+    asked.pipe(
+      request({ ...to, method: asked.method, path: asked.url, headers: asked.headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(response)
+      }),
+    )
+  })
+})
+test.after(async () => {
+  await cleanUp()
+  proxy.close()
+  provider.close()
+})
+
+async function ask(env: NonNullable<CommandOptions['env']>) {
+  const folder = await temporaryFolder()
+  const config = await written(
+    folder,
+    '.yaml',
+    'connections: { lab: { provider: openai-compatible-lab, baseUrl: "http://lab.invalid:8080/v1", prefix: lab } }',
+  )
+  const command = signalbox(['--data', `${folder}/data`, '--config', config], { env })
+  const response = await fetch(`${await command.baseUrl()}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'lab/m', messages: [{ role: 'user', content: 'hello' }] }),
+  })
+  const text = await response.text()
+  await command.stop()
+  return { status: response.status, text }
+}
+
+test('providers are called by the proxy of the environment where Node is told so, and only there', async ({
+  port,
+  proxied,
+}) => {
+  const env = { HTTP_PROXY: `http://127.0.0.1:${port}` }
+  assert.is((await ask(env)).status, 502)
+  assert.equal(proxied, [])
+  const { status, text } = await ask({ ...env, NODE_USE_ENV_PROXY: '1' })
+  assert.is(status, 200, text)
+  assert.match(text, 'by the proxy')
+  assert.equal([...new Set(proxied)], ['lab.invalid:8080'])
+  assert.is((await ask({ ...env, NODE_USE_ENV_PROXY: '1', NO_PROXY: 'lab.invalid' })).status, 502)
+})
+
+test('a proxy that is no address is refused at the start', async () => {
+  const folder = await temporaryFolder()
+  const command = signalbox(['--data', folder], { env: { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: 'nothing' } })
+  assert.is((await command.ended).code, 1)
+  // Node 24 refuses it before the program begins.
+  assert.match(command.stderr, /HTTPS_PROXY and HTTP_PROXY must be addresses|Invalid URL/)
+})
