@@ -176,11 +176,11 @@ export function failures(test: Suite<{ browser?: Browser }>): void {
   })
 
   inTabs('the secret of its own is a key that no script can read', async () => {
-    assert.equal(await act(page, 'exports'), {
-      raw: 'NotSupportedError',
-      jwk: 'NotSupportedError',
-      bits: 'InvalidAccessError',
-    })
+    const { bits, ...exports } = await act<Record<string, string>>(page, 'exports')
+    assert.is(bits, 'InvalidAccessError')
+    assert.equal(Object.keys(exports), ['raw', 'jwk'])
+    // Versions of Chromium differ in what they look at first: that such keys have no export, or that this one is not extractable.
+    for (const refusal of Object.values(exports)) assert.match(refusal, /^(NotSupported|InvalidAccess)Error$/)
   })
 
   inTabs('a change is reported without a message of the tab that has made it', async () => {
