@@ -4,7 +4,7 @@ import { createSseParser, type StreamFraming } from '../../src/lib/sse.ts'
 import type { ProviderFormat } from '../../src/types.ts'
 import { inputBound } from '../../src/usage/input-bound.ts'
 import { type Exchange, recordedExchanges } from '../formats/support/recordings.ts'
-import { cpuMs } from '../support/cpu-time.ts'
+import { cpuMs, roundsUntil } from '../support/cpu-time.ts'
 import { assert, suite } from '../support/suite.ts'
 
 const test = suite('the bound of the input of a request')
@@ -170,8 +170,8 @@ test('counts lists of tokens', () => {
   assert.ok(inputBound({ prompt }, target) >= 1_000)
 })
 
-test('is found in linear time', () => {
+test('is found in linear time', async () => {
   const body = { messages: [{ role: 'user', content: 'a7Z-. \n😀 word '.repeat(100_000) }] }
-  const ms = cpuMs(() => inputBound(body, target))
-  assert.ok(ms < 100, `${ms} ms for 1.5 million characters`)
+  const times = await roundsUntil(100, () => cpuMs(() => inputBound(body, target)))
+  assert.ok(Math.min(...times) <= 100, `${times} ms for 1.5 million characters`)
 })
