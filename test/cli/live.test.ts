@@ -11,9 +11,14 @@ test('each event is a line, or JSON in a line, until there are as many as were a
   const serving = await serveNode(gateway, { port: 0 })
   const running = await runHere(serving.url, 'live --limit 1')
   assert.equal([running.code, running.out, running.err], [0, 'running 0 requests under way\n', ''])
-  const following = runHere(serving.url, 'live --json --limit 2')
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  await gateway.api.aliases.set({ alias: 'a', model: 'b' })
+  let isOver = false
+  const following = runHere(serving.url, 'live --json --limit 2').finally(() => {
+    isOver = true
+  })
+  for (let nth = 0; !isOver; nth++) {
+    await gateway.api.aliases.set({ alias: 'a', model: `b${nth}` }) // the first ones may come before the command listens
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
   const { out } = await following
   const events = out
     .trimEnd()

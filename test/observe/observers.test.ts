@@ -68,17 +68,17 @@ test('see no credential, no address and no cookie of a client', async () => {
 })
 
 test('are waited for by close, when what they write takes a while', async () => {
-  let isWritten = false
-  const world = await openObserved([
-    jsonLog(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 5))
-      isWritten = true
-    }),
-  ])
+  const { promise: written, resolve: finishWriting } = Promise.withResolvers<void>()
+  let isClosed = false
+  const world = await openObserved([jsonLog(() => written)])
   await read(world.chat())
-  assert.not.ok(isWritten)
-  await world.gateway.close()
-  assert.ok(isWritten)
+  const closing = world.gateway.close().then(() => {
+    isClosed = true
+  })
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  assert.not.ok(isClosed)
+  finishWriting()
+  await closing
 })
 
 test('are told that a request is over when the gateway closes under it, and are scraped without one under way', async () => {

@@ -153,19 +153,30 @@ test('is estimated of streams of any length by parts of them', async () => {
 })
 
 test('is that of the input where the client leaves before the answer, as the provider has it', async () => {
-  const leaving = new AbortController()
-  const world = await open(() => new Promise<Response>(() => {}))
+  let tellOfCall = () => {}
+  const world = await open((_, nth) => {
+    tellOfCall()
+    return nth === 1 ? sse(unreported) : new Promise<Response>(() => {})
+  })
+  await (await world.chat({ model: 'one/m', messages, stream: true })).text() // loads what estimates
   for (const stream of [false, true]) {
+    const leaving = new AbortController()
+    const called = new Promise<void>((resolve) => {
+      tellOfCall = resolve
+    })
     const waiting = world.chat({ model: 'one/m', messages, stream }, { signal: leaving.signal })
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await called
     leaving.abort()
     await waiting.catch(() => {})
   }
   await new Promise((resolve) => setTimeout(resolve, 0))
-  const [request] = world.told.requests
-  assert.is(request?.attempts[0]?.costSource, 'estimated')
-  assert.is(request?.usage?.outputTokens, 0)
-  assert.ok(Number(request?.usage?.inputTokens) >= 17)
+  const left = world.told.requests.slice(1)
+  assert.is(left.length, 2)
+  for (const { attempts, usage } of left) {
+    assert.is(attempts[0]?.costSource, 'estimated')
+    assert.is(usage?.outputTokens, 0)
+    assert.ok(Number(usage?.inputTokens) >= 17)
+  }
 })
 
 test('is nothing where a provider fails without reporting any, or counts tokens', async () => {
