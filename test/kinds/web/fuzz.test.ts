@@ -158,7 +158,7 @@ const junk = fc.letrec<{ any: unknown }>((tie) => ({
   ),
 })).any
 
-test('0 answers of 500, no error of the gateway, and JSON', async () => {
+test('0 answers of 500, no error of the gateway, and JSON', { timeoutMs: 300_000 }, async () => {
   let sent: unknown
   let status = 200
   const web = await openWeb({
