@@ -34,7 +34,7 @@ interface FirstAnswers {
 
 const test = suite<World>(`${KEYS} keys`, { rows: [], key: '' })
 
-test.before({ timeoutMs: 180_000 }, async (context) => {
+test.before({ timeoutMs: 300_000 }, async (context) => {
   context.program = await childProgram(new URL('./first-answers.ts', import.meta.url))
   const storage = memoryStorage()
   const { api, close } = createGateway({ storage, secret: SECRET, logger: false })
@@ -82,7 +82,7 @@ async function answersInTime({ program, key }: World, store: string, place: stri
 }
 
 test('on Postgres, the first request and the list of models are answered within 3 s of the start of the process', {
-  timeoutMs: 120_000,
+  timeoutMs: 300_000,
 }, async (world) => {
   const server = await startPostgres()
   const table = `many_${process.pid}`
@@ -104,7 +104,7 @@ test('on Postgres, the first request and the list of models are answered within 
 })
 
 test('on Redis, the first request and the list of models are answered within 3 s of the start of the process', {
-  timeoutMs: 120_000,
+  timeoutMs: 300_000,
 }, async (world) => {
   const server = await findRedis()
   const prefix = `many ${process.pid}`
