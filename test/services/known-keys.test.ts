@@ -89,8 +89,6 @@ async function openKnown(storage: Storage) {
     return response.status
   }
   for (let warm = 0; warm < 3; warm++) assert.is(await ask(), 200)
-  await sleep(500) // until the gateway has heard of its own changes
-  assert.is(await ask(), 200)
   return { gateway, ask }
 }
 
@@ -101,6 +99,12 @@ for (const [name, open] of [
   test(`a request with a known key makes no call to ${name}, which is watched`, async () => {
     const { storage, sent, end } = await open()
     const { gateway, ask } = await openKnown(storage)
+    for (let tries = 0; tries < 50; tries++) {
+      sent.length = 0
+      await sleep(200)
+      assert.is(await ask(), 200)
+      if (sent.length === 0) break // it has heard of its own changes
+    }
     sent.length = 0
     for (let times = 0; times < 50; times++) assert.is(await ask(), 200)
     await sleep(1_200)
