@@ -66,7 +66,7 @@ const refused: [input: object, error: string | RegExp][] = [
     },
     'As JSON, "apiKey" must be the key file of a service account.',
   ],
-  ...['/etc/keys/vertex.json', './vertex.json', '~/vertex.json', 'C:\\keys\\vertex.json'].map(
+  ...['/etc/keys/vertex.json', './vertex.json', '~/vertex.json', 'C:\\keys\\vertex.json', 'keys/vertex.JSON'].map(
     (apiKey): [object, string] => [
       { ...vertex, apiKey, providerSpecificData: { project: 'mine' } },
       'The path of a key file is no credential: give its content as "apiKey".',

@@ -62,8 +62,8 @@ const vertexRules: CloudRules = {
   },
 }
 
-/** How the path of a file begins, which variables such as `GOOGLE_APPLICATION_CREDENTIALS` hold. */
-const PATH = /^(?:[./~]|[A-Za-z]:[\\/])/
+/** How the path of a key file begins or ends, which variables such as `GOOGLE_APPLICATION_CREDENTIALS` hold. */
+const PATH = /^(?:[./~]|[A-Za-z]:[\\/])|\.json$/i
 
 /** The prefixes of Google API keys; access tokens have others. */
 export const API_KEY = /^(?:AIza|AQ\.)/
