@@ -257,6 +257,7 @@ function listSchema({ most, items, isFilled }: ListShape, item: v.GenericSchema)
 }
 
 const EMPTY = 'must not be empty; send null, or leave it out, for no restriction'
+const NO_PRICE = 'must have a price, such as "input"'
 
 function mapSchema({ name, of, most }: MapShape) {
   return v.pipe(
@@ -287,7 +288,7 @@ function objectSchema({ fields: members, isFilled, rules }: ObjectShape): v.Gene
     return v.pipe(
       noList(),
       schema,
-      v.check((value) => Object.keys(value).length > 0, EMPTY),
+      v.check((value) => Object.keys(value).length > 0, rules === 'prices' ? NO_PRICE : EMPTY),
       v.metadata({ minProperties: 1 }),
     )
   return rules === 'cooldowns'

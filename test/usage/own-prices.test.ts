@@ -67,7 +67,7 @@ test('own prices decide which target costs least', async () => {
 })
 
 const AMOUNT = 'must be a number of 0 or more'
-const EMPTY = 'must not be empty; send null, or leave it out, for no restriction'
+const EMPTY = 'must have a price, such as "input"'
 
 test('own prices are refused by the name of the field', async () => {
   const { expect, refuses } = openDoor()

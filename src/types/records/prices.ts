@@ -35,5 +35,5 @@ export const prices = object(
     minute: amount,
     images: { shape: images, isOptional: true },
   },
-  { isFilled: true },
+  { isFilled: true, rules: 'prices' },
 ) as Shape<Price & ObjectOf<typeof tokenPrices>> // the units are those of `Price`

@@ -102,8 +102,8 @@ export interface ObjectShape {
   readonly isReadWhole?: boolean
   /** Must it have a member? */
   readonly isFilled?: boolean
-  /** A rule about several members, by this name. */
-  readonly rules?: 'cooldowns'
+  /** What its members must be together, by this name. */
+  readonly rules?: 'cooldowns' | 'prices'
 }
 
 /** The members of an object. */
