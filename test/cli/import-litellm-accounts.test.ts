@@ -238,3 +238,38 @@ test('nothing that may be a secret is printed or written, wherever a configurati
     assert.not.match(said + err, /canary/)
   }
 })
+
+test('what a deployment has beside the account that is made of it is reported, each member', async ({ folder }) => {
+  const vertex = { model: 'vertex_ai/gemini-2.5-pro', vertex_project: 'p-1', vertex_location: 'us-central1' }
+  const aws = { aws_access_key_id: 'AKIA-canary', aws_secret_access_key: 'canary', aws_region_name: 'eu-west-1' }
+  const azure = { model: 'azure/m', api_base: 'https://one.openai.azure.com' }
+  const { said, file } = await importedLiteLlm(
+    folder,
+    litellmConfig(
+      [
+        ['a', { ...vertex, api_key: 'sk-canary', api_base: 'https://v.test' }],
+        ['b', { model: 'bedrock/us-east-1/m', ...aws, api_key: 'os.environ/LAB_API_KEY', base_url: 'https://b.test' }],
+        ['c', { ...azure, api_key: `\${AZURE_API_KEY:-canary}`, azure_ad_token: 'canary' }],
+        ['d', { model: 'anthropic/m', api_version: '2023-06-01' }],
+        ['e', { ...azure, api_key: `\${AZURE_API_KEY}`, api_version: '2024-10-21' }],
+      ],
+      {
+        litellm_settings: { vertex_project: 'all' },
+        credential_list: [{ credential_name: 'spare', credential_values: { api_key: 'canary' } }],
+      },
+    ),
+  )
+  assert.not.match(said + file, /canary/)
+  const left = [...said.matchAll(/model_list\[(\d)\]\.litellm_params\.(\w+) -> (?!Its default)/g)]
+  assert.equal(
+    left.map(([, at, name]) => `${at} ${name}`),
+    [
+      ...['0 api_key', '0 api_base'],
+      ...['1 aws_access_key_id', '1 aws_secret_access_key', '1 aws_region_name', '1 base_url'],
+      ...['2 azure_ad_token', '3 api_version'],
+    ],
+    said,
+  )
+  assert.match(said, /model_list\[2\]\.litellm_params\.api_key -> Its default is left out: set AZURE_API_KEY/)
+  assert.match(said, /credential_list: spare -> No deployment of the file names it\./)
+})

@@ -85,6 +85,31 @@ export const ACCOUNT_PARAMS = words(`
   aws_region_name vertex_project vertex_location vertex_credentials
 `)
 
+/**
+ * The members among these of which the account of a deployment is made; the account has no place for the others. `provider`: Signalbox's name of it.
+ */
+export function accountParamsTaken(params: JsonObject, { region }: GivenModel, provider: string): readonly string[] {
+  const hasKey = textOf(params.api_key) !== undefined
+  const at = textOf(params.api_base) === undefined ? 'base_url' : 'api_base'
+  const takenBy: Readonly<Record<string, readonly string[]>> = {
+    azure: [at, 'api_version', hasKey ? 'api_key' : 'azure_ad_token'],
+    bedrock: [
+      ...(hasKey ? ['api_key'] : words('aws_access_key_id aws_secret_access_key aws_session_token')),
+      ...(region === undefined ? ['aws_region_name'] : []),
+    ],
+    vertex: words('vertex_credentials vertex_project vertex_location'),
+  }
+  return ['custom_llm_provider', ...(entryOf(takenBy, provider) ?? ['api_key', at])]
+}
+
+/** Reports the defaults of variables, as in `${NAME:-default}`, which may be secrets. */
+export function leaveDefaults(place: string, params: JsonObject, plan: ImportPlan): void {
+  for (const name of ACCOUNT_PARAMS) {
+    const variable = /^\$\{([A-Za-z_]\w*):?-[^}]+\}$/.exec(textOf(params[name]) ?? '')?.[1]
+    if (variable !== undefined) plan.leaves(`${place}.${name}`, `Its default is left out: set ${variable}.`)
+  }
+}
+
 /** The model that a deployment names: its provider (the part before the first slash, or the vendor of a well-known name) and the rest. */
 export interface GivenModel {
   provider: string | undefined
@@ -129,10 +154,13 @@ function withoutRoute(provider: string, model: string): GivenModel {
 export function variablesOf(params: JsonObject): string[] {
   const { provider = '' } = namedModel(params)
   const named = Object.values(params).flatMap((value) => environ(value) ?? [])
-  if (entryOf(PROVIDERS, provider) === 'vertex')
-    return params.vertex_credentials === undefined ? [...named, VERTEX_VARIABLE] : named
+  if (isVertex(params)) return params.vertex_credentials === undefined ? [...named, VERTEX_VARIABLE] : named
   return params.api_key === undefined ? [...named, usualVariable(provider)] : named
 }
+
+/** Is a deployment at Vertex AI? */
+export const isVertex = (params: JsonObject): boolean =>
+  entryOf(PROVIDERS, namedModel(params).provider ?? '') === 'vertex'
 
 function usualVariable(provider: string): string {
   const known = entryOf(PROVIDERS, provider) ?? provider

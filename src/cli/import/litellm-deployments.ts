@@ -7,7 +7,10 @@ import { isNothing, listOf, numberOf, objectOf, textOf, words } from './given.ts
 import {
   ACCOUNT_PARAMS,
   accountOf,
+  accountParamsTaken,
   type GivenModel,
+  isVertex,
+  leaveDefaults,
   leaveKeyFile,
   namedModel,
   variablesOf,
@@ -137,6 +140,11 @@ function withCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObj
       objectOf(objectOf(one).credential_values),
     ]),
   )
+  const used = new Set(
+    listOf(config.model_list).map((one) => textOf(objectOf(objectOf(one).litellm_params).litellm_credential_name)),
+  )
+  for (const name of credentials.keys())
+    if (!used.has(name)) plan.leaves(`credential_list: ${name}`, 'No deployment of the file names it.')
   const { vertex_project, vertex_location } = objectOf(config.litellm_settings)
   const ofAll = Object.fromEntries(
     Object.entries({ vertex_project, vertex_location }).filter(([, value]) => !isNothing(value)),
@@ -146,8 +154,9 @@ function withCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObj
     const place = `model_list[${at}]`
     if (!isObject(entry.litellm_params)) return { entry, place }
     const { litellm_credential_name: given, ...own } = entry.litellm_params
+    const ofVertex = isVertex(own) ? ofAll : {}
     const name = textOf(given)
-    if (name === undefined) return { entry: { ...entry, litellm_params: { ...ofAll, ...own } }, place }
+    if (name === undefined) return { entry: { ...entry, litellm_params: { ...ofVertex, ...own } }, place }
     const found = credentials.get(name)
     if (found) plan.maps(`${place}.litellm_params.litellm_credential_name`, `the account of credential_list "${name}"`)
     else
@@ -155,7 +164,7 @@ function withCredentials(config: JsonObject, plan: ImportPlan): { entry: JsonObj
         `${place}.litellm_params.litellm_credential_name`,
         `"${name}" is not in credential_list, and what LiteLLM has in its database is not read.`,
       )
-    return { entry: { ...entry, litellm_params: { ...ofAll, ...found, ...own } }, place }
+    return { entry: { ...entry, litellm_params: { ...ofVertex, ...found, ...own } }, place }
   })
 }
 
@@ -172,6 +181,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
     return undefined
   }
   leaveKeyFile(`${place}.litellm_params`, params, { account, plan })
+  leaveDefaults(`${place}.litellm_params`, params, plan)
   const connection = plan.connection(account)
   const kind = kindOf(info, { provider: account.provider, model })
   const { price, done } = priceOf({ ...info, ...params }, kind)
@@ -181,7 +191,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
   if (original) plan.maps(`${place}: price`, `the price of ${original.name} in the catalog`)
   const set = entryParamsOf(kind === 'llm' ? params : {})
   plan.leavesRest(`${place}.litellm_params`, params, {
-    done: [...READ_PARAMS, ...ACCOUNT_PARAMS, ...set.done, ...done],
+    done: [...READ_PARAMS, ...accountParamsTaken(params, named, account.provider), ...set.done, ...done],
     reasons: PARAM_REASONS,
   })
   plan.leavesRest(place, entry, {
@@ -275,6 +285,8 @@ const NO_LIMIT = 'A target has no limit of its own. After a 429 of the provider 
 const BUDGET = 'Keys, groups and the gateway can have limits; targets cannot.'
 const PRICES = 'Set such a price in "prices" of the connection: see the description of connections.'
 const ACCESS = 'A connection signs in with keys only: give access keys in the variables.'
+const ADDRESS = 'The address is that of api_base, or that which the cloud has for the region.'
+const ONE_KEY = 'A connection has one credential, and another one is taken.'
 
 /** Why other members are left out. */
 const PARAM_REASONS: Readonly<Record<string, string>> = {
@@ -291,6 +303,16 @@ const PARAM_REASONS: Readonly<Record<string, string>> = {
   extra_body: 'A connection adds nothing to a request; entries of combos have "params".',
   tags: 'Entries of combos have "when": conditions on the metadata and headers of a request.',
   drop_params: 'Parameters that a target cannot take are always left out, and named in x-signalbox-warning.',
+  api_key: `${ONE_KEY} Its variable may hold an API key of Vertex AI instead.`,
+  api_base: ADDRESS,
+  base_url: ADDRESS,
+  api_version: 'Only connections to Azure have a version.',
+  aws_access_key_id: ONE_KEY,
+  aws_secret_access_key: ONE_KEY,
+  aws_session_token: ONE_KEY,
+  aws_region_name: 'The region in the name of a model of Bedrock is taken; other providers have none.',
+  azure_ad_token: ONE_KEY,
+  vertex_credentials: ONE_KEY,
   input_cost_per_second: PRICES,
   output_cost_per_second: PRICES,
   input_cost_per_image: PRICES,
