@@ -273,3 +273,34 @@ test('what a deployment has beside the account that is made of it is reported, e
   assert.match(said, /model_list\[2\]\.litellm_params\.api_key -> Its default is left out: set AZURE_API_KEY/)
   assert.match(said, /credential_list: spare -> No deployment of the file names it\./)
 })
+
+test('variables in an address stay, and a user or a query, which is refused at the start, is asked without', async ({
+  folder,
+}) => {
+  const of = (model: string, api_base: string) => ({ model: `openai/${model}`, api_base, api_key: 'os.environ/KEY' })
+  const path = await written(
+    folder,
+    '.yaml',
+    JSON.stringify(
+      litellmConfig([
+        ['a', of('a', `https://\${HOST}/\${TENANT}/v1`)],
+        ['p', of('p', `http://p.test:\${PORT}/v1`)],
+        ['s', of('s', `\${SERVER}/v1`)],
+        ['b', of('b', 'https://user:canary@b.test/v1')],
+        ['c', of('c', `https://c.test/v1?key=\${QUERY_KEY}`)],
+      ]),
+    ),
+  )
+  const { said, file, chat } = await started(folder, ['litellm', path], {
+    ...{ KEY: 'key-1234567', HOST: 'a.test', TENANT: 'us', PORT: '8080', SERVER: 'http://s.test' },
+    ...{ B_TEST_BASE_URL: 'https://b.test/v1', C_TEST_BASE_URL: 'https://c.test/v1' },
+  })
+  assert.not.match(said + file, /canary/)
+  assert.match(said, /^ {2}HOST: a part of an address$/m)
+  assert.match(said, /^ {2}B_TEST_BASE_URL: an address: that of the file without its user, password and query/m)
+  const url = async (name: string) => (await chat(name)).asked[0]?.url
+  assert.is(await url('a'), 'https://a.test/us/v1/chat/completions')
+  assert.is(await url('p'), 'http://p.test:8080/v1/chat/completions')
+  assert.is(await url('s'), 'http://s.test/v1/chat/completions')
+  assert.is(await url('c'), 'https://c.test/v1/chat/completions')
+})

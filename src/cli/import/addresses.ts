@@ -1,7 +1,7 @@
 import { withoutCredentialShapes } from '../../lib/credential-shapes.ts'
 import { withoutTrailing } from '../../lib/urls.ts'
 import { definitions } from '../../providers/definitions.ts'
-import { type ImportPlan, type PlannedValue, slug } from './plan.ts'
+import { type ImportPlan, type PlannedValue, Reference, slug } from './plan.ts'
 
 /** The end of a path that the program adds itself, but that some files include in the address. */
 const ENDPOINT = /\/(?:chat\/completions|completions|responses|embeddings|messages)$/i
@@ -10,8 +10,8 @@ const withoutEndpoint = (given: string): string =>
   withoutTrailing(withoutTrailing(given.trim(), '/').replace(ENDPOINT, ''), '/')
 
 /**
- * The address for the file, with `end` at its end. It becomes a variable where it may be or hold a secret: when it is not a valid address, or has a user,
- * a password, a query, or anything that looks like a credential.
+ * The address for the file, with `end` at its end. Variables in it, as in `https://${HOST}/v1`, stay. It becomes a variable as a whole where it may be or
+ * hold a secret: when it is not a valid address, or has a user, a password, a query, or anything that looks like a credential.
  */
 export function address(
   plan: ImportPlan,
@@ -19,13 +19,30 @@ export function address(
   { wish, end = '' }: { wish: string; end?: string },
 ): PlannedValue {
   const trimmed = withoutEndpoint(given)
-  const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined
-  const isPlain = url && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.search || url.hash)
   const whole = trimmed.endsWith(end) ? trimmed : trimmed + end
-  return isPlain && withoutCredentialShapes(whole) === whole
-    ? whole
-    : plan.secret(whole, `${wish}_BASE_URL`, 'an address')
+  const names = [...whole.matchAll(VARIABLE)].map(([, name = '']) => name)
+  const parts = whole.split(VARIABLE).filter((_, at) => at % 2 === 0)
+  // A variable may hold a name, a port, or all that stands before a path.
+  const filled =
+    [parts.join('x'), parts.join('1'), ...(parts[0] === '' ? [`http://x${parts.join('x')}`] : [])].find((one) =>
+      URL.canParse(one),
+    ) ?? whole
+  const url = URL.canParse(filled) ? new URL(filled) : undefined
+  const hasMore = url !== undefined && Boolean(url.username || url.password || url.search || url.hash)
+  if (hasMore)
+    return plan.variableFor(
+      whole,
+      `${wish}_BASE_URL`,
+      'an address: that of the file without its user, password and query, which Signalbox refuses',
+    )
+  const isPlain = url && /^https?:$/.test(url.protocol) && withoutCredentialShapes(filled) === filled
+  if (!isPlain) return plan.secret(whole, `${wish}_BASE_URL`, 'an address')
+  for (const name of names) plan.read(name, 'a part of an address')
+  return names.length > 0 ? new Reference(parts, names) : whole
 }
+
+/** A variable that a shell fills in. */
+const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g
 
 /** A name for the server at an address, made from the name of its host. */
 export const hostName = (given: string | undefined): string =>
