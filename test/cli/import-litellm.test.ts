@@ -313,3 +313,22 @@ test('defaults for the new keys of LiteLLM become limits of the imported key', a
   assert.match(said, /default_key_generate_params\.models -> Give keys "models"/)
   assert.match(said, /default_key_generate_params\.duration -> Give keys "expiresAt"/)
 })
+
+test('the first deployment says by which member a shuffle chooses, as in LiteLLM', async ({ folder }) => {
+  const { combos } = await importedLiteLlm(
+    folder,
+    litellmConfig([
+      ['m', lab('a', { rpm: 100 })],
+      ['m', lab('b')],
+      ['m', lab('c', { weight: 7, rpm: 300 })],
+      ['n', lab('d')],
+      ['n', lab('e', { weight: 7 })],
+    ]),
+  )
+  assert.equal(combos.m?.models, [
+    { model: 'lab.test/a', weight: 100 },
+    { model: 'lab.test/b', weight: 0 },
+    { model: 'lab.test/c', weight: 300 },
+  ])
+  assert.equal(combos.n?.models, ['lab.test/d', 'lab.test/e'])
+})

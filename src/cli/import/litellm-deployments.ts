@@ -32,8 +32,8 @@ export interface Deployment {
   isInCatalog: boolean
   /** Deployments with a lower order are tried first; those without an order last. */
   order: number | undefined
-  /** Its share under `simple-shuffle`: `weight`, else `rpm`, else `tpm`. */
-  weight: number | undefined
+  /** What may be its share under `simple-shuffle`, in the order in which LiteLLM looks for one: `weight`, `rpm`, `tpm`. */
+  shares: readonly (number | undefined)[]
   /** In seconds. */
   timeout: number | undefined
   streamTimeout: number | undefined
@@ -215,7 +215,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
     kind,
     isInCatalog: catalogModelOf(account.provider, model) !== undefined,
     order: numberOf(params.order),
-    weight: share('weight') ?? share('rpm') ?? share('tpm'),
+    shares: [share('weight'), share('rpm'), share('tpm')],
     timeout: numberOf(params.timeout),
     streamTimeout: numberOf(params.stream_timeout),
     baseModel: textOf(info.base_model),

@@ -99,9 +99,11 @@ function baseOf(
   const tiers = tiersOf(deployments)
   const isTiered = tiers.length > 1
   const entries = tiers.flatMap((tier): PlannedEntry[] => {
-    const own = tier.map(({ connection, model: id, weight, params }) => ({
+    // As in LiteLLM, the first deployment says which member is the share. Without that member, another one has no share.
+    const by = strategy === 'weighted' ? (tier[0]?.shares.findIndex((share) => share !== undefined) ?? -1) : -1
+    const own = tier.map(({ connection, model: id, shares, params }) => ({
       model: plan.model(connection, id),
-      weight: strategy === 'weighted' ? weight : undefined,
+      weight: by < 0 ? undefined : (shares[by] ?? 0),
       params,
     }))
     if (!isTiered) return own
