@@ -332,3 +332,30 @@ test('the first deployment says by which member a shuffle chooses, as in LiteLLM
   ])
   assert.equal(combos.n?.models, ['lab.test/d', 'lab.test/e'])
 })
+
+test('parts of fallbacks that are not taken are reported', async ({ folder }) => {
+  const { said, combos, file } = await importedLiteLlm(
+    folder,
+    litellmConfig(
+      [
+        ['a', lab('a')],
+        ['b', lab('b')],
+        ['c', lab('c')],
+      ],
+      {
+        router_settings: {
+          fallbacks: [{ a: [{ model: 'b', api_key: 'sk-canary', temperature: 1 }] }, 'c', { b: 'c' }],
+        },
+      },
+    ),
+  )
+  assert.not.match(said + file, /canary/)
+  assert.equal(combos.a?.models, ['lab.test/a', 'lab.test/b'])
+  for (const line of [
+    'fallbacks: a to b.api_key -> has no counterpart',
+    'fallbacks: a to b.temperature -> has no counterpart',
+    'fallbacks -> Each must be an object, as in { name: [others] }: others are left out',
+    'fallbacks: b -> must be a list: it is left out',
+  ])
+    assert.ok(said.includes(line), `${line}\n${said}`)
+})

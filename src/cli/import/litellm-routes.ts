@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
 import { defaultCatalog } from '../../providers/catalog.ts'
 import { ENTRY_PARAMS_WIN } from './entry-params.ts'
@@ -223,14 +223,25 @@ function fallbacksOf(routes: Routes): Map<string, string[]> {
   const forAll = (others: readonly string[], place: string) => {
     for (const name of groups.keys()) if (kindOf(name) === 'llm') add(name, others, place)
   }
-  const names = (value: unknown) => listOf(value).map((one) => textOf(one) ?? textOf(objectOf(one).model) ?? '')
-  for (const list of FALLBACKS)
-    for (const [name, others] of listOf(router[list]).flatMap((one) => Object.entries(objectOf(one)))) {
-      if (name === '*') forAll(names(others), list)
-      else if (isKnown(name)) add(name, names(others), list)
+  const names = (value: unknown, place: string): string[] => {
+    if (!isNothing(value) && !Array.isArray(value)) plan.leaves(place, 'must be a list: it is left out')
+    return listOf(value).map((one) => {
+      const name = textOf(one) ?? textOf(objectOf(one).model) ?? ''
+      plan.leavesRest(`${place} to ${name}`, objectOf(one), { done: ['model'] })
+      return name
+    })
+  }
+  for (const list of FALLBACKS) {
+    const all = listOf(router[list])
+    if (!all.every(isObject)) plan.leaves(list, 'Each must be an object, as in { name: [others] }: others are left out')
+    for (const [name, given] of all.flatMap((one) => Object.entries(objectOf(one)))) {
+      const others = names(given, `${list}: ${name}`)
+      if (name === '*') forAll(others, list)
+      else if (isKnown(name)) add(name, others, list)
       else plan.leaves(`${list}: ${name}`, 'No deployment has this model_name.')
     }
-  forAll(names(router.default_fallbacks), 'default_fallbacks')
+  }
+  forAll(names(listOf(router.default_fallbacks), 'default_fallbacks'), 'default_fallbacks')
   for (const list of FALLBACKS.slice(1))
     if (!isNothing(router[list]))
       plan.leaves(list, 'These fallbacks are entries of the same combos: they are tried after other failures as well.')
