@@ -318,3 +318,34 @@ test('a target without a condition is reported, and so is the place of metadata'
   assert.not.match(said, /targets\[1\]\.override_params: temperature -> "params"/)
   assert.match(said, /conditions on metadata -> They look at "metadata" in the body .* x-portkey-metadata/)
 })
+
+test('what a target has beside the account that is made of it is reported, each member', async ({ folder }) => {
+  const path = await written(
+    folder,
+    '.json',
+    JSON.stringify({
+      strategy: { mode: 'fallback' },
+      targets: [
+        { provider: 'vertex-ai', api_key: 'canary', vertex_service_account_json: '{"private_key":"canary"}' },
+        { provider: 'bedrock', api_key: 'canary', aws_access_key_id: 'canary', custom_host: 'https://b.test' },
+        { provider: 'azure-openai', api_key: '{{A}}', resource_name: 'canary', custom_host: 'https://a.test' },
+        { provider: 'huggingface', api_key: '{{B}}', huggingface_base_url: 'https://canary.test', aws_region: 'x' },
+        { provider: 'vertex-ai', vertex_service_account_json: '{{SERVICE_ACCOUNT}}', vertex_project_id: 'p-2' },
+        { provider: 'vertex-ai', api_key: '{{TOKEN}}', vertex_project_id: 'p-3', vertex_region: 'eu' },
+      ].map((target, at) => ({ ...target, override_params: { model: `m${at}` } })),
+    }),
+  )
+  const { out } = await run('portkey', path, '--json')
+  assert.not.match(out, /canary/)
+  const { unmapped, variables } = JSON.parse(out)
+  assert.equal(
+    unmapped.map(({ from }: { from: string }) => from),
+    [
+      'targets[0].api_key',
+      ...['targets[1].api_key', 'targets[1].custom_host'],
+      'targets[2].resource_name',
+      ...['targets[3].aws_region', 'targets[3].huggingface_base_url'],
+    ],
+  )
+  assert.ok(variables.some(({ name }: { name: string }) => name === 'SERVICE_ACCOUNT'))
+})

@@ -3,7 +3,7 @@ import { entryOf } from '../../lib/maps.ts'
 import { usage } from '../arguments.ts'
 import { address, hostName, providerAt } from './addresses.ts'
 import { accessKeys, SERVICE_ACCOUNT } from './cloud-credentials.ts'
-import { listOf, objectOf, textOf, words } from './given.ts'
+import { isNothing, listOf, objectOf, textOf, words } from './given.ts'
 import {
   type ImportPlan,
   keyVariable,
@@ -48,6 +48,25 @@ export const ACCOUNT_MEMBERS = words(`
   provider api_key virtual_key custom_host resource_name deployment_id api_version aws_access_key_id aws_secret_access_key aws_session_token
   aws_region vertex_project_id vertex_region vertex_service_account_json huggingface_base_url
 `)
+
+/** The members among these of which the account of a target is made; the account has no place for the others. `provider`: Signalbox's name of it. */
+export function accountMembersTaken(target: JsonObject, provider: string): readonly string[] {
+  const has = (name: string) => !isNothing(target[name])
+  const takenBy: Readonly<Record<string, readonly string[]>> = {
+    azure: ['api_key', 'api_version', has('custom_host') ? 'custom_host' : 'resource_name'],
+    bedrock: [
+      'aws_region',
+      ...(has('aws_access_key_id') || !has('api_key')
+        ? words('aws_access_key_id aws_secret_access_key aws_session_token')
+        : ['api_key']),
+    ],
+    vertex: [
+      ...words('vertex_project_id vertex_region'),
+      has('vertex_service_account_json') ? 'vertex_service_account_json' : 'api_key',
+    ],
+  }
+  return ['provider', 'virtual_key', 'deployment_id', ...(entryOf(takenBy, provider) ?? ['api_key', 'custom_host'])]
+}
 
 /** What is known of names: from the integrations in the `conf.json` of a self-hosted gateway, and from the user, who gives `name=provider` in `told`. */
 export function knownNames(config: JsonObject, told: readonly string[]): KnownNames {
@@ -187,6 +206,7 @@ function bedrockAccount(
 
 function vertexAccount(given: JsonObject, apiKey: Reference | undefined, plan: ImportPlan): PlannedAccount {
   const account = given.vertex_service_account_json
+  const text = isObject(account) ? JSON.stringify(account) : textOf(account)
   const of = (value: unknown, what: string): PlannedValue | undefined => {
     const text = textOf(value)
     const name = variableIn(text)
@@ -194,7 +214,7 @@ function vertexAccount(given: JsonObject, apiKey: Reference | undefined, plan: I
   }
   return {
     provider: 'vertex',
-    apiKey: isObject(account) ? plan.secret(JSON.stringify(account), 'VERTEX_CREDENTIALS', SERVICE_ACCOUNT) : apiKey,
+    apiKey: text === undefined ? apiKey : secretOf(text, 'VERTEX_CREDENTIALS', { holds: SERVICE_ACCOUNT, plan }),
     data: {
       project: of(given.vertex_project_id, 'a project of Google Cloud'),
       region: of(given.vertex_region, 'a region of Google Cloud'),

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { entryParamsOf } from './entry-params.ts'
 import { isNothing, listOf, objectOf, textOf, words } from './given.ts'
 import type { ImportPlan, PlannedValue } from './plan.ts'
-import { ACCOUNT_MEMBERS, accountOf, type KnownNames } from './portkey-accounts.ts'
+import { ACCOUNT_MEMBERS, accountMembersTaken, accountOf, type KnownNames } from './portkey-accounts.ts'
 
 /* The targets of a config of Portkey, with the members that each inherits from the config around it. */
 
@@ -127,6 +127,10 @@ function modelTarget(
     plan,
   })
   if (typeof account === 'string') plan.leaves(shown, account)
+  else {
+    const members = Object.fromEntries(ACCOUNT_MEMBERS.map((member) => [member, given[member]]))
+    plan.leavesRest(shown, members, { done: accountMembersTaken(given, account.provider), reasons: ACCOUNT_REASONS })
+  }
   const asked = textOf(given.deployment_id) ?? inCatalog?.[2] ?? textOf(params.model)
   const set = entryParamsOf(params)
   plan.leavesRest(`${shown}.override_params`, params, { done: ['model', ...set.done] })
@@ -156,6 +160,16 @@ const READ = [
   ...words('strategy targets options weight name override_params retry request_timeout mode'),
   ...ACCOUNT_MEMBERS,
 ]
+const ONE_KEY = 'A connection has one credential, and another one is taken.'
+/** Why members are left out that the account of a target is not made of. */
+const ACCOUNT_REASONS: Readonly<Record<string, string>> = {
+  api_key: ONE_KEY,
+  aws_access_key_id: ONE_KEY,
+  aws_secret_access_key: ONE_KEY,
+  custom_host: 'The address is that which the cloud has for the region.',
+  resource_name: 'The address is that of custom_host.',
+  huggingface_base_url: 'Write it as custom_host, and run the import again.',
+}
 const WAITS = 'A wait that a provider asks for is always kept.'
 const HEADERS = 'A connection sends no headers of its own.'
 export const GUARDRAILS = 'Signalbox does not inspect prompts and answers.'
