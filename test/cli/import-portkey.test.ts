@@ -349,3 +349,24 @@ test('what a target has beside the account that is made of it is reported, each 
   )
   assert.ok(variables.some(({ name }: { name: string }) => name === 'SERVICE_ACCOUNT'))
 })
+
+test('variables in the address of a target stay', async ({ folder }) => {
+  const path = await written(
+    folder,
+    '.json',
+    JSON.stringify({
+      strategy: { mode: 'fallback' },
+      targets: ['{{LAB}}', 'https://{{ LAB_HOST }}/v1', `\${LAB_SERVER}/v1`].map((custom_host, at) =>
+        openai(`m${at}`, { custom_host, api_key: '{{LAB_KEY}}' }),
+      ),
+    }),
+  )
+  const addresses = { LAB: 'https://one.test/v1', LAB_HOST: 'two.test', LAB_SERVER: 'https://three.test' }
+  const { said, chat, down } = await started(folder, ['portkey', path], { ...KEYS, ...addresses })
+  assert.match(said, /^ {2}LAB: an address$/m)
+  for (const model of ['m0', 'm1']) down.add(model)
+  assert.equal(
+    (await chat('portkey')).asked.map(({ url }) => new URL(url).host),
+    ['one.test', 'two.test', 'three.test'],
+  )
+})

@@ -37,7 +37,7 @@ export function address(
     )
   const isPlain = url && /^https?:$/.test(url.protocol) && withoutCredentialShapes(filled) === filled
   if (!isPlain) return plan.secret(whole, `${wish}_BASE_URL`, 'an address')
-  for (const name of names) plan.read(name, 'a part of an address')
+  for (const name of names) plan.read(name, parts.join('') === '' ? 'an address' : 'a part of an address')
   return names.length > 0 ? new Reference(parts, names) : whole
 }
 

@@ -118,7 +118,7 @@ export function accountOf(
   { known, plan }: { known: KnownNames; plan: ImportPlan },
 ): PlannedAccount | string {
   const { given, named, vaulted } = meantBy(target, known)
-  const host = textOf(given.custom_host)
+  const host = textOf(given.custom_host)?.replace(/\{\{\s*([A-Za-z_]\w*)\s*\}\}/g, (_, name: string) => `\${${name}}`)
   const at = named === 'openai' ? providerAt(host) : undefined
   const provider = at ?? providerOf(named ?? '')
   if (named === undefined && vaulted === undefined) return 'has no provider'
