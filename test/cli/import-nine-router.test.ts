@@ -222,3 +222,34 @@ test('a key keeps its end, and its other restrictions are reported', async ({ fo
     assert.ok(said.includes(`  ${place} -> `), place)
   assert.not.match(said, /laptop\./)
 })
+
+test('what connections, servers and combos of 9router have besides is reported', async ({ folder }) => {
+  const proxy = { connectionProxyEnabled: true, connectionProxyUrl: 'http://u:canary@proxy.test:3128' }
+  const { said, file } = await imported(
+    folder,
+    {
+      providerConnections: [
+        account('openai', {
+          defaultModel: 'gpt-4o',
+          testStatus: 'active',
+          lastError: 'canary',
+          providerSpecificData: { ...proxy, enabledModels: ['gpt-4o'], extraHeaders: { 'x-key': 'canary' } },
+        }),
+      ],
+      providerNodes: [node('n1', 'lab', 'http://one.test/v1')],
+      combos: [{ id: '1', name: 'best', models: ['openai/gpt-4o'], timeout: 5, createdAt: '2026-01-01' }],
+    },
+    ['OPENAI'],
+  )
+  assert.not.match(said + file, /canary/)
+  for (const line of [
+    'openai (openai).defaultModel -> Clients name the model',
+    'openai (openai).connectionProxyUrl -> A connection has no proxy of its own',
+    'openai (openai).enabledModels -> Give the connection "enabledModels".',
+    'openai (openai).extraHeaders -> has no counterpart',
+    'combo best.timeout -> has no counterpart',
+    '-> No connection is to this server.',
+  ])
+    assert.ok(said.includes(line), `${line}\n${said}`)
+  assert.not.match(said, /testStatus|lastError|createdAt/)
+})

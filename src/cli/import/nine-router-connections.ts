@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { entryOf } from '../../lib/maps.ts'
 import { definitions } from '../../providers/definitions.ts'
 import { address } from './addresses.ts'
-import { isNothing, numberOf, objectOf, textOf, words } from './given.ts'
+import { numberOf, objectOf, textOf, words } from './given.ts'
 import { type ImportPlan, type PlannedAccount, type PlannedValue, slug, variableName } from './plan.ts'
 
 /* The connections of 9router: accounts with API keys, and servers of the user's own ("nodes"). */
@@ -156,8 +156,9 @@ export function planConnection(
       place,
       `Older versions of 9router ask ${former}: give the connection this "baseUrl" if its key belongs to that address.`,
     )
-  for (const [name, reason] of Object.entries(LEFT))
-    if (!isNothing(specific[name])) plan.leaves(`${place}: ${name}`, reason)
+  const { defaultModel, globalPriority } = given
+  const left = { defaultModel, globalPriority, ...objectOf(given.providerSpecificData) }
+  plan.leavesRest(place, left, { done: READ, reasons: LEFT })
   // Connections of one provider are used in turn in 9router and in Signalbox, so one prefix names them all.
   const short = Object.keys(ALIASES).filter((alias) => ALIASES[alias] === provider)
   for (const name of [provider, textOf(specific.prefix), ...short])
@@ -198,7 +199,20 @@ function cloudData(
   return {}
 }
 
+/** Members of `providerSpecificData` that are taken, or that say nothing of how a provider is asked. */
+const READ = words(`
+  prefix apiType baseUrl nodeName type name accountId azureEndpoint apiVersion deployment region projectId authMethod
+`)
+const PROXY = 'A connection has no proxy of its own: NODE_USE_ENV_PROXY=1 takes those of the environment.'
+const HEADERS = 'A connection sends no headers of its own.'
 const LEFT: Readonly<Record<string, string>> = {
-  proxyPoolId: 'Calls go to the providers directly.',
-  connectionProxyUrl: 'Calls go to the providers directly.',
+  proxyPoolId: PROXY,
+  connectionProxyEnabled: PROXY,
+  connectionProxyUrl: PROXY,
+  connectionNoProxy: PROXY,
+  defaultModel: 'Clients name the model of each request.',
+  globalPriority: 'Priorities of connections apply within a provider: see combos.',
+  enabledModels: 'Give the connection "enabledModels".',
+  organization: HEADERS,
+  customUserAgent: HEADERS,
 }

@@ -30,6 +30,9 @@ export function planNineRouter(data: unknown, plan: ImportPlan): void {
   )
   for (const connection of byPriority)
     planConnection(connection, nodes.get(textOf(connection.provider) ?? ''), { prefixes, plan })
+  for (const [id, node] of nodes)
+    if (!connections.some(({ provider }) => textOf(provider) === id))
+      plan.leaves(`providerNodes: ${textOf(node.name) ?? id}`, 'No connection is to this server.')
   const settings = objectOf(data.settings)
   const aliases = new Map(
     Object.entries(objectOf(data.modelAliases)).map(([alias, model]) => [alias, modelNamed(model)]),
@@ -150,6 +153,7 @@ function planCombos(
       ...(kind !== 'llm' && { kind }),
       ...(entries.length > 3 && { maxAttempts: attemptsOf(entries.length) }),
     })
+    plan.leavesRest(`combo ${name}`, combo, { done: READ_COMBO })
     plan.maps(
       `combo ${wish}`,
       `combo ${name}: ${entries.map(({ model }) => model).join(', ') || 'without an entry yet'}`,
@@ -291,6 +295,7 @@ function planKeys(keys: readonly JsonObject[], settings: JsonObject, plan: Impor
 const READ_KEY = words(
   'id key keyHash name isActive machineId createdAt updatedAt lastUsedAt planMonths deactivatedReason',
 )
+const READ_COMBO = words('id name kind models createdAt updatedAt')
 const READ_SETTINGS = ['requireApiKey', 'comboStrategy', 'comboStrategies', 'comboStickyRoundRobinLimit']
 const CLOUD = "9router's cloud is another service: see npx signalbox cloud."
 const LOGIN = 'The admin token takes the place of logins.'
@@ -323,7 +328,7 @@ const SETTING_REASONS: Readonly<Record<string, string>> = {
   capacityAdapter: 'Targets that cannot take a picture or a file of a request are always skipped.',
 }
 const REST: Readonly<Record<string, string>> = {
-  proxyPools: 'Calls go to the providers directly.',
+  proxyPools: PROXY,
   mitmAlias: 'Signalbox does not intercept the traffic of other programs.',
   usageHistory: 'Earlier usage is not counted.',
   apiKeyLimits: 'Give keys "limits".',
