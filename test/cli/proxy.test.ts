@@ -51,18 +51,23 @@ test.after(async () => {
   provider.close()
 })
 
-async function ask(env: NonNullable<CommandOptions['env']>) {
+async function ask(
+  env: NonNullable<CommandOptions['env']>,
+  { model = 'lab/m', content = 'hello' }: { model?: string; content?: unknown } = {},
+) {
   const folder = await temporaryFolder()
   const config = await written(
     folder,
     '.yaml',
-    'connections: { lab: { provider: openai-compatible-lab, baseUrl: "http://lab.invalid:8080/v1", prefix: lab } }',
+    `connections:
+  lab: { provider: openai-compatible-lab, baseUrl: "http://lab.invalid:8080/v1", prefix: lab }
+  gemini: { apiKey: key-1234567 }`,
   )
   const command = signalbox(['--data', `${folder}/data`, '--config', config], { env })
   const response = await fetch(`${await command.baseUrl()}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'lab/m', messages: [{ role: 'user', content: 'hello' }] }),
+    body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
   })
   const text = await response.text()
   await command.stop()
@@ -81,6 +86,22 @@ test('providers are called by the proxy of the environment where Node is told so
   assert.match(text, 'by the proxy')
   assert.equal([...new Set(proxied)], ['lab.invalid:8080'])
   assert.is((await ask({ ...env, NODE_USE_ENV_PROXY: '1', NO_PROXY: 'lab.invalid' })).status, 502)
+})
+
+test('a proxy is asked for no media at an address that is not public', async ({ port, proxied }) => {
+  const proxy = `http://127.0.0.1:${port}`
+  const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy, HTTPS_PROXY: proxy }
+  for (const [url, calls] of [
+    ['https://10.0.0.5/a.png', []],
+    ['https://metadata.google.internal/a.png', []],
+    ['http://pictures.example/a.png', []],
+    ['https://pictures.example.com/a.png', ['pictures.example.com:443']],
+  ] as const) {
+    proxied.length = 0
+    const content = [{ type: 'image_url', image_url: { url } }]
+    assert.is((await ask(env, { model: 'gemini/gemini-2.5-pro', content })).status, 400, url)
+    assert.equal([...new Set(proxied)], calls, url)
+  }
 })
 
 test('a proxy that is no address is refused at the start', async () => {
