@@ -120,6 +120,11 @@ const names: [params: object, said: RegExp][] = [
   [{ model: 'bedrock/converse/eu-west-1/anthropic.m' }, /model bedrock\/anthropic\.m$/m],
   [{ model: 'my-model', api_base: 'http://lab.test/v1' }, /model lab\.test\/my-model/],
   [{ model: 'my-model' }, /names no provider/],
+  [
+    { model: 'watsonx/m', api_base: 'http://lab.test' },
+    /Signalbox has no provider "watsonx", and asks it like OpenAI at/,
+  ],
+  [{ model: 'hosted_vllm/m', api_base: 'http://lab.test/v1' }, /model hosted_vllm\/m$(?![\s\S]*asks it like)/m],
   [{ model: 'os.environ/MODEL' }, /has its model in a variable/],
   [{ model: '*' }, /stands for the models of all providers/],
   [{ model: 'azure/', api_base: 'https://x.test' }, /names no model after "azure\/"/],

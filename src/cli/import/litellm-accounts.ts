@@ -76,6 +76,27 @@ const ADDRESS_VARIABLES: Readonly<Record<string, string>> = {
 /** Providers that are not built into Signalbox, and whose keys LiteLLM reads from variables. */
 const KEYED = [...Object.keys(ADDRESSES), 'azure_ai', 'databricks']
 
+/** Names of LiteLLM for servers of any kind that speak like OpenAI. */
+const OPENAI_LIKE = [
+  ...words(
+    'openai custom_openai openai_like text-completion-openai hosted_vllm vllm litellm_proxy llamafile xinference',
+  ),
+  ...words('databricks docker_model_runner'),
+  ...Object.keys(ADDRESSES),
+]
+
+/** Says what to check of a server whose provider Signalbox does not have, as it is asked like OpenAI. */
+export function leaveUnknown(place: string, { provider }: GivenModel, account: PlannedAccount, plan: ImportPlan): void {
+  if (!account.provider.startsWith('openai-compatible-') || provider === undefined || OPENAI_LIKE.includes(provider))
+    return
+  plan.leaves(
+    place,
+    provider === 'azure_ai'
+      ? 'Signalbox asks models of Azure AI at <api_base>/chat/completions: check that this is an address of your resource.'
+      : `Signalbox has no provider "${provider}", and asks it like OpenAI at <api_base>/chat/completions: check that it answers there.`,
+  )
+}
+
 /** Local servers, which need no key. */
 const KEYLESS = ['ollama', 'lmstudio']
 

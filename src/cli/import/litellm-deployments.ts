@@ -12,6 +12,7 @@ import {
   isVertex,
   leaveDefaults,
   leaveKeyFile,
+  leaveUnknown,
   namedModel,
   variablesOf,
 } from './litellm-accounts.ts'
@@ -199,11 +200,7 @@ function deploymentOf(entry: JsonObject, place: string, plan: ImportPlan): Deplo
     reasons: PARAM_REASONS,
   })
   leaveInfo(`${place}.model_info`, info, { done, plan })
-  if (provider === 'azure_ai')
-    plan.leaves(
-      place,
-      'Signalbox asks models of Azure AI at <api_base>/chat/completions: check that this is an address of your resource.',
-    )
+  leaveUnknown(place, named, account, plan)
   const share = (name: string) =>
     plan.share(`${place}.litellm_params.${name}`, params[name]) ?? plan.share(`${place}.${name}`, entry[name])
   return {
