@@ -75,10 +75,20 @@ function leastMs(work: (text: string) => void, input: string): number {
   return least
 }
 
+/** Work that takes the square takes it each time; a machine under load makes linear work look so now and then. */
+const MOST_LOOKS = 5
+
+/** How the work grows at least, as `growth` has it. */
+function leastGrowth(work: (text: string) => void, inputOf: (length: number) => string): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let look = 0; look < MOST_LOOKS && least > MAX_RATIO; look++) least = Math.min(least, growth(work, inputOf) ?? 0)
+  return least
+}
+
 /** The input on which the work takes more than linear time. */
 function worstInput(work: (text: string) => void, pattern: RegExp): string | undefined {
   const attacks = attacksOn(pattern)
-  const worst = attacks.find((attack) => (growth(work, attack) ?? 0) > MAX_RATIO)
+  const worst = attacks.find((attack) => leastGrowth(work, attack) > MAX_RATIO)
   return worst?.(60)
 }
 
@@ -146,8 +156,8 @@ patterns('every pattern in the source of a credential is linear for texts that p
     '-----BEGIN PRIVATE KEY-----',
     'gsk_',
   ]) {
-    const ratio = growth(withoutCredentialShapes, (length) => piece.repeat((4 * length) / piece.length))
-    assert.ok(ratio === undefined || ratio < MAX_RATIO, `${piece}: ${ratio}`)
+    const ratio = leastGrowth(withoutCredentialShapes, (length) => piece.repeat((4 * length) / piece.length))
+    assert.ok(ratio <= MAX_RATIO, `${piece}: ${ratio}`)
   }
 })
 
