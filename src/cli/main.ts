@@ -12,7 +12,18 @@ const terminal: Terminal = {
 
 process.on('uncaughtException', crash).on('unhandledRejection', crash)
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {}) // the reader of a pipe may have closed it
+callLoopbackDirectly(process.env)
 await main(process.argv.slice(2))
+
+/**
+ * Keeps requests to this machine away from the proxies of the environment, which Node would give them to: a proxy elsewhere cannot reach its servers,
+ * and a command sends the admin token to one.
+ */
+function callLoopbackDirectly(variables: NodeJS.ProcessEnv): void {
+  const given = variables.no_proxy ?? variables.NO_PROXY ?? ''
+  if (variables.NODE_USE_ENV_PROXY !== '1' || given.trim() === '*') return
+  variables.no_proxy = [given, 'localhost', '127.0.0.1', '[::1]'].filter((names) => names !== '').join(',')
+}
 
 async function main(args: string[]): Promise<void> {
   try {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { assert, suite } from '../support/suite.ts'
-import { type CommandOptions, cleanUp, signalbox, temporaryFolder } from './command.ts'
+import { type CommandOptions, chat, cleanUp, signalbox, temporaryFolder, tokenIn } from './command.ts'
 import { written } from './imported.ts'
 
 const test = suite('the proxy between signalbox and its providers', { port: 0, proxied: [] as string[] })
@@ -102,6 +102,29 @@ test('a proxy is asked for no media at an address that is not public', async ({ 
     assert.is((await ask(env, { model: 'gemini/gemini-2.5-pro', content })).status, 400, url)
     assert.equal([...new Set(proxied)], calls, url)
   }
+})
+
+test('no proxy gets requests to this machine, those of commands with the admin token neither', async ({
+  port,
+  proxied,
+}) => {
+  proxied.length = 0
+  const folder = await temporaryFolder()
+  const { port: at } = provider.address() as AddressInfo // a TCP server has no other form
+  const config = await written(
+    folder,
+    '.yaml',
+    `connections: { own: { provider: openai-compatible-own, baseUrl: "http://localhost:${at}/v1", prefix: own } }`,
+  )
+  const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: `http://127.0.0.1:${port}`, NO_PROXY: 'lab.invalid' }
+  const gateway = signalbox(['--data', `${folder}/data`, '--config', config], { env })
+  const url = await gateway.baseUrl()
+  const answer = await chat(url, 'own/m')
+  assert.is(answer.status, 200, await answer.text())
+  const keys = signalbox(['keys', 'list', '--url', url], { env: { ...env, SIGNALBOX_ADMIN_TOKEN: tokenIn(gateway) } })
+  assert.is((await keys.ended).code, 0, keys.stderr)
+  await gateway.stop()
+  assert.equal(proxied, [])
 })
 
 test('a proxy that is no address is refused at the start', async () => {
