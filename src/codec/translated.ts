@@ -3,6 +3,7 @@ import { summaryIn } from '../formats/canonical/compaction.ts'
 import { exactObject, notTooDeep } from '../formats/canonical/exact-json.ts'
 import { createReasoningMemory } from '../formats/canonical/reasoning-memory.ts'
 import { restoreAnswer, restoreStream } from '../formats/canonical/restore.ts'
+import { isHosted } from '../formats/canonical/tools.ts'
 import { createResponseWarnings, type ResponseWarnings } from '../formats/canonical/warnings.ts'
 import { answersOf } from '../formats/format.ts'
 import { type OperationName, operations } from '../formats/operations.ts'
@@ -84,7 +85,7 @@ async function answerCodec(
   const { client, upstream, format, asked, target, restoration, isBefore, shape, shapeStream } = carried
   const { origin, traits } = target
   const responseWarnings = createResponseWarnings()
-  const hasHosted = asked.tools.some((tool) => tool.type === 'function' && tool.isHosted)
+  const hasHosted = asked.tools.some(isHosted)
   const read = { origin, traits, newId, responseWarnings, hasHosted }
   const describe = request.describe?.(routeTarget)
   const write = {

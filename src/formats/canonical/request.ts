@@ -28,12 +28,13 @@ export interface CanonicalRequest {
 /** The request without its conversation, which may be large, for objects that live as long as a stream. */
 export const withoutTurns = (request: CanonicalRequest): CanonicalRequest => ({ ...request, turns: [] })
 
-/** The body with the members that the request has for this format alone. The members of an inner object join those that the body has in it. */
+/** The body with the members that the request has for this format alone. What an inner object or list has joins what the body has in it. */
 export function withOwn<Body extends object>(body: Body, { own }: CanonicalRequest, format: WireFormat): Body {
   if (own?.format !== format) return body
   const written = new Map<string, unknown>(Object.entries(body))
   const members = Object.entries(own.value).map(([name, value]) => {
     const other = written.get(name)
+    if (Array.isArray(value) && Array.isArray(other)) return [name, [...new Set([...other, ...value])]]
     return [name, isObject(value) && isObject(other) ? { ...other, ...value } : value]
   })
   return { ...body, ...Object.fromEntries(members) }

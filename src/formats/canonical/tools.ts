@@ -47,6 +47,9 @@ export type ToolChoice =
   | { type: 'tool'; name: string }
   | { type: 'allowed'; mode: 'auto' | 'required'; names: string[] }
 
+/** Is it a tool that runs at the vendor? */
+export const isHosted = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.isHosted === true
+
 /** A tool that runs at the client's own vendor and that no other format has. Parsers leave it out of the canonical request. */
 export interface VendorTool {
   type: 'vendor'

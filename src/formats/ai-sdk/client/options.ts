@@ -75,8 +75,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   const own = parseOwn({ openai, anthropic, google }, targetFormat)
   for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // only the client uses them
   for (const name of ['forceReasoning', 'systemMessageMode']) openai.ignore(name) // the gateway knows what the model takes
-  if (openai.texts('include')?.some((name) => name !== ENCRYPTED_REASONING))
-    warnings.noteDropped(openai.path('include'))
+  openai.ignore('include') // concerns what OpenAI shows of tools of its own
   customer?.drop()
   given.ignore('azure', 'googleVertex', 'vertex')
   for (const fields of [openai, anthropic, google, gateway, given]) fields.drop() // those of Signalbox were checked before
@@ -88,9 +87,6 @@ const instructionsOf = (text: string): SystemTurn => ({
   as: 'instructions',
   content: [{ type: 'text', text }],
 })
-
-/** Needs no request: the gateway always includes it. */
-const ENCRYPTED_REASONING = 'reasoning.encrypted_content'
 
 type Providers = 'openai' | 'anthropic' | 'google' | 'gateway'
 
@@ -132,6 +128,7 @@ function parseOwn(
 function openaiOwn(openai: Fields): JsonObject {
   const [mode, context] = [openai.text('reasoningMode'), openai.text('reasoningContext')]
   return defined<JsonObject>({
+    include: openai.texts('include'),
     truncation: openai.text('truncation'),
     max_tool_calls: openai.number('maxToolCalls'),
     reasoning: (mode ?? context) && defined<JsonObject>({ mode, context }),

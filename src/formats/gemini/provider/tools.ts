@@ -1,5 +1,5 @@
 import { assertNever } from '../../../lib/assert-never.ts'
-import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../canonical/tools.ts'
+import { type FunctionTool, isHosted, type Tool, type ToolChoice, type WebSearchTool } from '../../canonical/tools.ts'
 import { defined } from '../../canonical/values.ts'
 import type { TargetContext } from '../../translator.ts'
 import type { WireCallingConfig, WireDeclaration, WireTool, WireToolConfig } from '../wire.ts'
@@ -12,9 +12,7 @@ export function writeTools(tools: readonly Tool[], target: TargetContext): WireT
   const written: WireTool[] = [
     ...(functions.length > 0 ? [{ functionDeclarations: functions }] : []),
     ...(search ? [writeSearch(search, target)] : []),
-    ...tools.flatMap((tool) =>
-      tool.type === 'function' && tool.isHosted && tool.own ? [tool.own.value as WireTool] : [],
-    ),
+    ...tools.flatMap((tool) => (isHosted(tool) && tool.own ? [tool.own.value as WireTool] : [])),
   ]
   return written.length > 0 ? written : undefined
 }
@@ -63,16 +61,21 @@ export function writeToolConfig(
   })
 }
 
-/** Writes `functionCallingConfig`, which Google refuses without functions. Names are accepted only in modes that restrict the model to them. */
+/**
+ * Writes `functionCallingConfig`, which Google refuses without functions, and which cannot name a tool that runs at Google. Names are accepted only
+ * in modes that restrict the model to them.
+ */
 function writeToolChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],
   { warnings }: TargetContext,
 ): WireCallingConfig | undefined {
   if (!choice) return undefined
-  if (!tools.some(({ type }) => type === 'function')) {
+  const hasFunctions = tools.some(isFunction)
+  const isOwn = choice.type === 'tool' && tools.some((tool) => isHosted(tool) && tool.name === choice.name)
+  if (!hasFunctions || isOwn) {
     if (choice.type !== 'auto') warnings.noteDropped('toolChoice')
-    return undefined
+    return hasFunctions ? { mode: 'AUTO' } : undefined
   }
   switch (choice.type) {
     case 'auto':

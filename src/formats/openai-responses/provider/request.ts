@@ -7,6 +7,7 @@ import {
   type RequestOptions,
   withOwn,
 } from '../../canonical/request.ts'
+import { isHosted } from '../../canonical/tools.ts'
 import type { SystemTurn, Turn } from '../../canonical/turns.ts'
 import { defined, withoutUndefined } from '../../canonical/values.ts'
 import { wireCacheOptions, wireEndUser } from '../../openai-fields.ts'
@@ -34,13 +35,21 @@ export function writeRequest(request: CanonicalRequest, target: TargetContext): 
   return { path: '/responses', headers: {}, body: withOwn(withoutUndefined(body), request, 'openai-responses') }
 }
 
-/** Writes `include`. Models that do not reason refuse requests for encrypted reasoning. */
-function writeInclude({ options }: CanonicalRequest, { traits }: TargetContext): string[] | undefined {
+/**
+ * Writes `include`. Models that do not reason refuse requests for encrypted reasoning. OpenAI names the pages of a search, and shows what its code
+ * has printed, only where the request asks for it.
+ */
+function writeInclude({ options, tools }: CanonicalRequest, { traits }: TargetContext): string[] | undefined {
   const include: string[] = []
   if (traits.reasoning.by !== 'none') include.push('reasoning.encrypted_content')
   if (options.logprobs !== undefined) include.push('message.output_text.logprobs')
+  if (traits.ownTools && tools.some(({ type }) => type === 'web-search')) include.push('web_search_call.action.sources')
+  if (traits.ownTools && tools.some((tool) => isHosted(tool) && tool.name === CODE))
+    include.push('code_interpreter_call.outputs')
   return include.length > 0 ? include : undefined
 }
+
+const CODE = 'code_interpreter'
 
 /**
  * Moves leading instructions to the field `instructions`, if the client has sent them in a field of their own. They stay in the input if they

@@ -33,6 +33,12 @@ test('a model that does not reason is not asked for encrypted reasoning', () => 
   assert.equal(write({ options: { logprobs: 2 } }, { traits }).body.include, ['message.output_text.logprobs'])
 })
 
+test('OpenAI is asked for the pages of a search, and vendors that follow it are not', () => {
+  const tools: Tool[] = [{ type: 'web-search' }]
+  assert.match(`${write({ tools }).body.include}`, 'web_search_call.action.sources')
+  assert.not.match(`${write({ tools }, { traits: { ownTools: false } }).body.include}`, 'web_search')
+})
+
 test('instructions stay in the input if the answer is to be JSON, which the input has to mention', () => {
   const turns: Turn[] = [
     { role: 'system', as: 'instructions', content: [text('in JSON')] },
