@@ -1,13 +1,12 @@
-import { anthropic, createAnthropic } from '@ai-sdk/anthropic'
-import { createGoogle, google } from '@ai-sdk/google'
-import { createOpenAI, openai } from '@ai-sdk/openai'
+import { anthropic } from '@ai-sdk/anthropic'
+import { google } from '@ai-sdk/google'
+import { openai } from '@ai-sdk/openai'
 import * as ai7 from 'ai'
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
-import { saidIn } from '../../pipeline/support/sdk/said.ts'
-import { type FakeUpstream, fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
-import { openWorld } from '../../pipeline/support/world.ts'
+import type { FakeUpstream } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
+import { answerOf, type HostFormat, openBefore, vendors } from './support/hosted.ts'
 
 /*
  * Tools that run at a vendor: the vendor is told of them what the AI SDK's own package tells, and the application gets of the calls and results
@@ -18,37 +17,34 @@ Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
 const test = suite('tools of the AI SDK that run at a vendor')
 
-type Fetch = typeof globalThis.fetch
-type Format = 'openai-responses' | 'anthropic-messages' | 'gemini'
-
-const own = (fetch: Fetch) => ({ apiKey: 'x', baseURL: 'http://vendor.test/v1', fetch })
-
-const vendors: Readonly<
-  Record<Format, { provider: string; model: string; create(fetch: Fetch): (model: string) => ai7.LanguageModel }>
-> = {
-  'openai-responses': { provider: 'openai', model: 'gpt-5.6', create: (fetch) => createOpenAI(own(fetch)).responses },
-  'anthropic-messages': {
-    provider: 'anthropic',
-    model: 'claude-sonnet-4-5',
-    create: (fetch) => createAnthropic(own(fetch)),
-  },
-  gemini: { provider: 'google', model: 'gemini-3-pro-preview', create: (fetch) => createGoogle(own(fetch)) },
-}
-
 /** An answer of Anthropic that calls a tool of its own. */
 const ran = (name: string, input: JsonObject, type: string, content: unknown): JsonObject[] => [
   { type: 'server_tool_use', id: 'srvtoolu_1', name, input },
   { type, tool_use_id: 'srvtoolu_1', content },
 ]
 
+type Asked = Parameters<typeof ai7.generateText>[0]
+
 interface Case {
-  format: Format
+  format: HostFormat
   tools: ai7.ToolSet
+  asked?: Pick<Asked, 'toolChoice' | 'providerOptions'>
   /** What the vendor says before its text, in its own form. */
   said: JsonObject[]
+  /** Does its text cite what the tool has found? */
+  isCited?: true
   /** Words of the result, which the vendor is told in the next turn. */
   words?: string
 }
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+/** A tool that the application runs. */
+const lookup = ai7.tool({
+  description: 'Looks',
+  inputSchema: ai7.jsonSchema<object>({ type: 'object', properties: {} }),
+  execute: async () => 'found',
+})
 
 const cases: Readonly<Record<string, Case>> = {
   'code in a shell of Anthropic': {
@@ -75,6 +71,45 @@ const cases: Readonly<Record<string, Case>> = {
       ...{ type: 'web_fetch_tool_result_error', error_code: 'url_not_accessible' },
     }),
   },
+  'code in which Anthropic fetches a page, and which the application has not offered': {
+    format: 'anthropic-messages',
+    tools: { web_fetch: anthropic.tools.webFetch_20260209() },
+    said: ran('code_execution', { code: 'fetch()' }, 'code_execution_tool_result', {
+      ...{ type: 'code_execution_result', stdout: 'said 42', stderr: '', return_code: 0, content: [] },
+    }),
+    words: 'said 42',
+  },
+  'a page of Anthropic that is cited': {
+    format: 'anthropic-messages',
+    tools: { web_fetch: anthropic.tools.webFetch_20250910({ citations: { enabled: true } }) },
+    said: [
+      ...ran('web_fetch', { url: 'https://a.test/' }, 'web_fetch_tool_result', {
+        ...{ type: 'web_fetch_result', url: 'https://a.test/', retrieved_at: null },
+        content: {
+          type: 'document',
+          title: 'A',
+          source: { type: 'text', media_type: 'text/plain', data: 'So it is.' },
+        },
+      }),
+      {
+        ...{ type: 'text', text: 'So.' },
+        citations: [
+          {
+            ...{ type: 'char_location', cited_text: 'So', document_index: 0, document_title: 'A' },
+            ...{ start_char_index: 0, end_char_index: 2, file_id: null },
+          },
+        ],
+      },
+    ],
+    isCited: true,
+  },
+  'an image that OpenAI is told to make': {
+    format: 'openai-responses',
+    tools: { draw: openai.tools.imageGeneration({ outputFormat: 'png' }) },
+    asked: { toolChoice: { type: 'tool', toolName: 'draw' } },
+    said: [{ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: PNG }],
+    words: 'data:image/png;base64',
+  },
   'code that OpenAI runs': {
     format: 'openai-responses',
     tools: { code: openai.tools.codeInterpreter({ container: { fileIds: ['file-1'] } }) },
@@ -89,6 +124,7 @@ const cases: Readonly<Record<string, Case>> = {
   'files that OpenAI searches': {
     format: 'openai-responses',
     tools: { file_search: openai.tools.fileSearch({ vectorStoreIds: ['vs_1'], ranking: { scoreThreshold: 0.5 } }) },
+    asked: { providerOptions: { openai: { include: ['file_search_call.results'] } } },
     said: [
       {
         ...{ type: 'file_search_call', id: 'fs_1', status: 'completed', queries: ['why'] },
@@ -124,107 +160,41 @@ const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-/** The answer of a vendor that runs a tool, whole and streamed. */
-function answerOf({ format, said }: Case): { whole: object; events: string[] } {
-  const { whole, events } = saidIn(format, { blocks: [{ type: 'text', text: 'It is 42.' }] })
-  const answer = Object(whole)
-  const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
-  const named = (event: { type: string; [member: string]: unknown }) => `event: ${event.type}\n${data(event)}`
-  switch (format) {
-    case 'anthropic-messages': {
-      const blocks = said.flatMap((block, index) => {
-        const { input } = block
-        const isCall = input !== undefined
-        const delta = { type: 'input_json_delta', partial_json: JSON.stringify(input) }
-        return [
-          named({ type: 'content_block_start', index, content_block: isCall ? { ...block, input: {} } : block }),
-          ...(isCall ? [named({ type: 'content_block_delta', index, delta })] : []),
-          named({ type: 'content_block_stop', index }),
-        ]
-      })
-      const later = events.slice(1).map((event) => event.replace('"index":0', `"index":${said.length}`))
-      return {
-        whole: { ...answer, content: [...said, ...answer.content] },
-        events: [events[0] ?? '', ...blocks, ...later],
-      }
-    }
-    case 'openai-responses': {
-      const items = said.flatMap((item, index) => [
-        named({ type: 'response.output_item.added', output_index: index, item: { ...item, status: 'in_progress' } }),
-        ...(item.code === undefined
-          ? []
-          : [
-              named({
-                type: 'response.code_interpreter_call_code.done',
-                output_index: index,
-                code: item.code,
-                item_id: item.id,
-              }),
-            ]),
-        named({ type: 'response.output_item.done', output_index: index, item }),
-      ])
-      const later = events.slice(1).map((event) => event.replace('"output_index":0', `"output_index":${said.length}`))
-      return {
-        whole: { ...answer, output: [...said, ...answer.output] },
-        events: [events[0] ?? '', ...items, ...later],
-      }
-    }
-    case 'gemini':
-      return {
-        whole: {
-          ...answer,
-          candidates: [
-            { ...answer.candidates[0], content: { role: 'model', parts: [...said, { text: 'It is 42.' }] } },
-          ],
-        },
-        events: [
-          ...said.map((part) => data({ candidates: [{ content: { role: 'model', parts: [part] } }] })),
-          ...events,
-        ],
-      }
-  }
-}
-
 /** What an application sees, without ids; OpenAI's package adds empty thoughts, and Anthropic's its own notes. */
 function seen(part: Awaited<ReturnType<typeof ai7.generateText>>['content'][number]): unknown[] {
   if (part.type === 'text') return [part.type, part.text]
   if (part.type === 'tool-call')
-    return [part.type, part.toolName, part.input, part.providerExecuted, part.dynamic ?? false]
+    return [part.type, part.toolName, part.input, part.providerExecuted, part.dynamic ?? false, 'invalid' in part]
   if (part.type === 'tool-result') return [part.type, part.toolName, part.output, part.providerExecuted]
   return part.type === 'tool-error' ? [part.type, part.toolName, part.error] : []
 }
 
-async function hear(ai: typeof ai7, asked: Parameters<typeof ai7.generateText>[0], stream: boolean) {
-  const { content, response } = stream ? ai.streamText(asked) : await ai.generateText(asked)
+async function hear(ai: typeof ai7, asked: Asked, stream: boolean) {
+  const { content, response, sources } = stream ? ai.streamText(asked) : await ai.generateText(asked)
   const parts = (await content).map(seen).filter(({ length }) => length > 0)
-  return { parts: JSON.parse(JSON.stringify(parts)), messages: (await response).messages }
+  return {
+    parts: JSON.parse(JSON.stringify(parts)),
+    messages: (await response).messages,
+    titles: (await sources).map(({ title }) => title),
+  }
 }
 
 const bodyOf = (up: FakeUpstream): JsonObject => JSON.parse(up.calls.at(-1)?.body ?? '{}')
 
-async function openBefore(format: Format, answer: { whole: object; events: string[] }) {
-  const { provider, model } = vendors[format]
-  const up = fakeUpstream(({ url, body }) =>
-    url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(answer.events) : json(answer.whole),
-  )
-  const { gateway } = await openWorld({
-    fetch: up,
-    catalog: { [provider]: { baseUrl: 'http://one.test/v1', format, models: [{ id: model }] } },
-    connections: [provider],
-  })
-  return { up, name: `${provider}/${model}`, fetch: gateway.fetch }
-}
+/** The entries of a list, whose order does not matter. */
+const sorted = (list: unknown): unknown[] =>
+  Array.isArray(list) ? list.toSorted((a, b) => JSON.stringify(a).length - JSON.stringify(b).length) : []
 
 for (const [what, given] of Object.entries(cases))
   test(`${what}: the call and its result are what the AI SDK’s own package gives`, async () => {
-    const { format, tools, words } = given
+    const { format, tools, isCited, words } = given
     const { model, create } = vendors[format]
-    const { up, name, fetch } = await openBefore(format, answerOf(given))
-    const asked = { prompt: 'Hi', maxRetries: 0, tools }
+    const { up, name, fetch } = await openBefore(format, answerOf(format, given.said))
+    const asked = { prompt: 'Hi', maxRetries: 0, tools, ...given.asked }
     for (const stream of [false, true]) {
       const expected = await hear(ai7, { ...asked, model: create(up)(model) }, stream)
       assert.ok(expected.parts.length > 2, JSON.stringify(expected.parts))
-      const { tools: declared } = bodyOf(up)
+      const told = bodyOf(up)
       for (const [ai, version] of [
         [ai7, 4],
         [ai6, 3],
@@ -232,7 +202,14 @@ for (const [what, given] of Object.entries(cases))
         const models = ai.createGateway({ apiKey: 'x', baseURL: `http://gateway/v${version}/ai`, fetch })
         const heard = await hear(ai, { ...asked, model: models(name) }, stream)
         assert.equal(heard.parts, expected.parts, `${stream ? 'streamed' : 'whole'}, version ${version}`)
-        assert.equal(bodyOf(up).tools, declared)
+        if (isCited) assert.equal(heard.titles, expected.titles)
+        const body = bodyOf(up)
+        assert.equal(sorted(body.tools), sorted(told.tools))
+        assert.equal([body.tool_choice, body.toolConfig], [told.tool_choice, told.toolConfig])
+        assert.equal(
+          sorted(body.include).filter((name) => name !== 'reasoning.encrypted_content'),
+          sorted(told.include),
+        )
         if (words === undefined) continue
         const messages: ai7.ModelMessage[] = [...heard.messages, { role: 'user', content: 'And now?' }]
         await hear(ai, { model: models(name), maxRetries: 0, tools, messages }, stream)
@@ -241,8 +218,64 @@ for (const [what, given] of Object.entries(cases))
     }
   })
 
+test('no tool of a vendor is declared where no tool may be called', async () => {
+  const offered: Readonly<Record<HostFormat, ai7.ToolSet>> = {
+    'openai-responses': { code: openai.tools.codeInterpreter() },
+    'anthropic-messages': { run: anthropic.tools.codeExecution_20250825() },
+    gemini: { code: google.tools.codeExecution({}) },
+  }
+  for (const [format, tools] of Object.entries(offered) as [HostFormat, ai7.ToolSet][]) {
+    const { up, name, fetch } = await openBefore(format, answerOf(format, []))
+    const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
+    await ai7.generateText({ model, prompt: 'Hi', maxRetries: 0, tools: { ...tools, lookup }, toolChoice: 'none' })
+    assert.match(JSON.stringify(bodyOf(up).tools), 'lookup')
+    assert.not.match(JSON.stringify(bodyOf(up).tools), /code/i)
+  }
+})
+
+test('a later turn has no files and no encrypted data in what a tool of a vendor has said', async () => {
+  const format = 'anthropic-messages'
+  const { up, name, fetch } = await openBefore(format, answerOf(format, []))
+  const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
+  const data = 'JVBERi0xLjQK'.repeat(100)
+  const call = { toolCallId: 'srvtoolu_1', toolName: 'web_fetch' }
+  const source = { type: 'base64', mediaType: 'application/pdf', data }
+  const value = { url: 'https://a.test/', content: { title: 'A fetched page', source } }
+  const content: ai7.AssistantContent = [
+    { type: 'tool-call', ...call, input: { url: 'https://a.test/' }, providerExecuted: true },
+    { type: 'tool-result', ...call, output: { type: 'json', value } },
+  ]
+  const messages: ai7.ModelMessage[] = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content },
+    { role: 'user', content: 'And now?' },
+  ]
+  await ai7.generateText({ model, maxRetries: 0, messages })
+  assert.match(JSON.stringify(bodyOf(up)), 'A fetched page')
+  assert.not.match(JSON.stringify(bodyOf(up)), data)
+})
+
+test('a file that code of OpenAI has made is a source with its id', async () => {
+  const format = 'openai-responses'
+  const cited = { container_id: 'cntr_1', file_id: 'cfile_1', filename: 'plot.png', start_index: 0, end_index: 4 }
+  const annotations = [{ type: 'container_file_citation', ...cited }]
+  const said = [
+    {
+      ...{ type: 'message', id: 'msg_0', role: 'assistant', status: 'completed' },
+      content: [{ type: 'output_text', text: 'See.', annotations }],
+    },
+  ]
+  const { name, fetch } = await openBefore(format, answerOf(format, said))
+  const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
+  for (const stream of [false, true]) {
+    const asked = { model, prompt: 'Hi', maxRetries: 0, tools: { code: openai.tools.codeInterpreter() } }
+    const [source] = await (stream ? ai7.streamText(asked) : await ai7.generateText(asked)).sources
+    assert.equal(source?.providerMetadata, { signalbox: { fileId: 'cfile_1' } })
+  }
+})
+
 test('a tool of another vendor is left out with a warning, or refused where there is no other', async () => {
-  const { up, name, fetch } = await openBefore('gemini', answerOf({ format: 'gemini', tools: {}, said: [] }))
+  const { up, name, fetch } = await openBefore('gemini', answerOf('gemini', []))
   const model = ai7.createGateway({ apiKey: 'x', baseURL: 'http://gateway/v4/ai', fetch })(name)
   const run = anthropic.tools.codeExecution_20250825()
   const error = await ai7.generateText({ model, prompt: 'Hi', maxRetries: 0, tools: { run } }).catch((reason) => reason)

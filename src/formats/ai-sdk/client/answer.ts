@@ -1,6 +1,8 @@
 import { assertNever } from '../../../lib/assert-never.ts'
+import type { JsonObject } from '../../../lib/json.ts'
 import type { Answer, Finish, FinishReason, TokenUsage } from '../../canonical/answer.ts'
 import type { AssistantPart, Citation, HostedCall, ServerToolPart } from '../../canonical/parts.ts'
+import { defined } from '../../canonical/values.ts'
 import type { ResponseWarnings } from '../../canonical/warnings.ts'
 import type { WriteContext } from '../../translator.ts'
 import type {
@@ -16,7 +18,7 @@ import type {
   WireWholePart,
 } from '../wire.ts'
 import { wireFacts, wireWarnings } from './facts.ts'
-import { shownCall } from './hosted-tools.ts'
+import { generatedImage, shownCall } from './hosted-tools.ts'
 import { textMetadata, wireState } from './metadata.ts'
 import { type AiSdkClient, clientOf } from './request.ts'
 
@@ -40,7 +42,7 @@ const isRefused = (content: readonly AssistantPart[]) => content.some(({ type })
 interface PartContext {
   client: AiSdkClient
   sources: Sources
-  context: Pick<WriteContext, 'responseWarnings'>
+  context: Pick<WriteContext, 'newId' | 'responseWarnings'>
 }
 
 function writePart(part: AssistantPart, { client, sources, context }: PartContext): WireContent[] {
@@ -82,7 +84,11 @@ export function writeWhole(
       ]
     case 'server-tool':
       return part.hosted ? writeHosted(part.id, part.hosted, client) : writeSearch(part, client, sources)
-    case 'image':
+    case 'image': {
+      const called = generatedImage(part, client.hosted)
+      if (called) return writeHosted(`call_${context.newId()}`, called, client)
+      return writeFile(part, client, context.responseWarnings)
+    }
     case 'audio':
       return writeFile(part, client, context.responseWarnings)
     case 'compaction': // only clients of Responses ask for a compaction
@@ -92,13 +98,12 @@ export function writeWhole(
   }
 }
 
-/** The call of a tool that ran at the provider, and its result. A tool of an MCP server is marked as `dynamic`, as the client did not offer it. */
+/** The call of a tool that ran at the provider, and its result. */
 function writeHosted(toolCallId: string, called: HostedCall, { hosted }: AiSdkClient): WireWholePart[] {
-  const { toolName, input, result } = shownCall(called, hosted)
-  const call = { toolCallId, toolName, ...(called.name.startsWith('mcp.') && { dynamic: true as const }) }
+  const { tool, input, ...result } = shownCall(called, hosted)
   return [
-    { type: 'tool-call', ...call, input: JSON.stringify(input), providerExecuted: true },
-    { type: 'tool-result', ...call, result, ...(called.isError && { isError: true }) },
+    { type: 'tool-call', toolCallId, ...tool, input: JSON.stringify(input), providerExecuted: true },
+    { type: 'tool-result', toolCallId, ...tool, ...result },
   ]
 }
 
@@ -143,7 +148,8 @@ function writeFile(
 }
 
 /**
- * The sources of an answer. A page is one source, however often the answer finds and cites it; each citation of a document is a source of its own.
+ * The sources of an answer. A page, or a file at the vendor, is one source, however often the answer finds and cites it; each citation of a document
+ * is a source of its own.
  */
 export interface Sources {
   /** Takes citations, or the results of a search, of which only the URL and the title are read. */
@@ -158,15 +164,17 @@ export function createSources(
   { documents }: AiSdkClient,
   { responseWarnings }: Pick<WriteContext, 'responseWarnings'>,
 ): Sources {
-  const pages = new Map<string, WireSource>()
-  let taken = 0
+  const taken = new Map<string, WireSource>()
+  let count = 0
 
   function newSource(cited: Citation): WireSource | undefined {
     const { url, title, document: index, fileId } = cited
-    const head = { type: 'source' as const, id: `source-${taken}` }
+    const head = { type: 'source' as const, id: `source-${count}` }
     if (url) return { ...head, sourceType: 'url', url, ...(title && { title }) }
-    const file =
-      fileId === undefined ? undefined : { mediaType: 'text/plain', title: fileId, ...(title && { filename: title }) }
+    const name = fileId ?? title
+    const file = name
+      ? { mediaType: 'text/plain', title: name, ...(fileId && title && { filename: title }) }
+      : undefined
     const document = (index === undefined ? undefined : documents[index]) ?? file
     return document && { ...head, sourceType: 'document', ...document, ...(title && { title }), ...placeOf(cited) }
   }
@@ -176,7 +184,8 @@ export function createSources(
       const sources: WireSource[] = []
       const citations: WireCitation[] = []
       for (const cited of found) {
-        const known = cited.url ? pages.get(cited.url) : undefined
+        const key = cited.url ?? (cited.document === undefined ? cited.fileId : undefined)
+        const known = key ? taken.get(key) : undefined
         const source = known ?? newSource(cited)
         if (!source) {
           responseWarnings.noteDropped('citations')
@@ -184,9 +193,9 @@ export function createSources(
         }
         if (!known) {
           sources.push(source)
-          taken++
+          count++
         }
-        if (cited.url) pages.set(cited.url, source)
+        if (key) taken.set(key, source)
         citations.push({ source, ...spanOf(cited) })
       }
       return { sources, citations }
@@ -194,9 +203,9 @@ export function createSources(
   }
 }
 
-/** The cited words of a document, and their place in it. */
-const placeOf = ({ quote, place }: Citation): WireMetadata => ({
-  providerMetadata: { signalbox: { ...(quote !== undefined && { citedText: quote }), ...(place && { place }) } },
+/** The cited words of a document, their place in it, and where its vendor has it. */
+const placeOf = ({ quote: citedText, place, fileId }: Citation): WireMetadata => ({
+  providerMetadata: { signalbox: defined<JsonObject>({ citedText, place, fileId }) },
 })
 
 const spanOf = ({ start, end, quote }: Citation) => ({

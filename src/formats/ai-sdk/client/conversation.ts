@@ -3,6 +3,7 @@ import { argumentsText } from '../../canonical/arguments.ts'
 import { elementFields, type Fields } from '../../canonical/fields.ts'
 import type {
   AssistantPart,
+  ImagePart,
   ReasoningPart,
   ServerToolPart,
   TextPart,
@@ -16,6 +17,7 @@ import { defined, textOrEmpty } from '../../canonical/values.ts'
 import type { Warnings } from '../../canonical/warnings.ts'
 import type { WireDocument } from '../wire.ts'
 import { FILE_NAMES, type FileContext, parseFile, parseResultFile } from './files.ts'
+import { returnedImage } from './hosted-tools.ts'
 import { parseMark, parsePhase, parseState } from './metadata.ts'
 
 interface PromptContext extends FileContext {
@@ -196,13 +198,15 @@ function noteCall(part: Fields, calls: RunCalls): undefined {
   part.ignore('dynamic')
 }
 
-/** The result of a tool that ran at the provider: a web search, or another tool. */
-function parseServerResult(part: Fields, calls: RunCalls, warnings: Warnings): ServerToolPart | undefined {
+/** The result of a tool that ran at the provider: a web search, an image, or what another tool has said. */
+function parseServerResult(part: Fields, calls: RunCalls, warnings: Warnings): ServerToolPart | ImagePart | undefined {
   const id = part.text('toolCallId') ?? ''
   const result = part.fields('output')?.any('value')
   part.ignore('toolName', 'output')
   const call = calls.get(id)
   if (call === undefined || result === undefined) return void warnings.noteDropped(part.at)
+  const image = returnedImage(result)
+  if (image) return image
   if (!Array.isArray(result) || !result.every(isPage)) return hostedPart(id, { ...call, result })
   const results = result.map(({ url, title }) => ({ url: textOrEmpty(url), title: textOrEmpty(title) }))
   return { type: 'server-tool', tool: 'web-search', id, query: textOrEmpty(call.input.query), results }

@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import { entryOf } from '../../../lib/maps.ts'
 import type { ProviderFormat } from '../../../types.ts'
-import type { HostedCall } from '../../canonical/parts.ts'
+import { base64Source } from '../../canonical/media.ts'
+import type { HostedCall, ImagePart } from '../../canonical/parts.ts'
 import type { FunctionTool } from '../../canonical/tools.ts'
 
 /*
@@ -61,16 +62,39 @@ const declare: Readonly<Record<string, (type: string, args: JsonObject) => JsonO
       : undefined,
 }
 
-/** A call in the form that a client gets. `names`: the client's names of the tools by those of the vendor. */
+/**
+ * A call in the form that a client gets. `names`: the client's names of the tools by those of the vendor. A tool that the client did not offer is
+ * marked as `dynamic`: one of an MCP server, or the code in which a search runs.
+ */
 export function shownCall({ name, input, result, isError }: HostedCall, names: Readonly<Record<string, string>>) {
-  const [, kind, tool = name] = /^(bash_|text_editor_)?(code_execution)$/.exec(name) ?? []
+  const [, shell, tool = name] = /^(bash_|text_editor_)?(code_execution)$/.exec(name) ?? []
   const isCode = tool === 'code_execution' && typeof input.code === 'string' && input.language === undefined
-  const type = kind ? name : isCode ? 'programmatic-tool-call' : undefined
+  const type = shell ? name : isCode ? 'programmatic-tool-call' : undefined
+  const offered = entryOf(names, tool)
   return {
-    toolName: entryOf(names, tool) ?? tool,
+    tool: { toolName: offered ?? tool, ...(offered === undefined && { dynamic: true as const }) },
     input: type ? { type, ...input } : input,
     result: tool === 'code_execution' && !isError ? result : camelKeys(searched(result)),
+    ...(isError && { isError }),
   }
+}
+
+const IMAGE = 'image_generation'
+
+/** The image as the result of OpenAI's tool for images, if the client has offered it. */
+export const generatedImage = (
+  { source }: ImagePart,
+  names: Readonly<Record<string, string>>,
+): HostedCall | undefined =>
+  source.type === 'base64' && entryOf(names, IMAGE) !== undefined
+    ? { name: IMAGE, input: {}, result: { result: source.data } }
+    : undefined
+
+/** The image that a client returns as the result of OpenAI's tool. */
+export function returnedImage(result: unknown): ImagePart | undefined {
+  if (!isObject(result) || typeof result.result !== 'string') return undefined
+  const source = base64Source('', result.result)
+  return source.mediaType.startsWith('image/') ? { type: 'image', source } : undefined
 }
 
 /** The list in a result of Anthropic's search for tools. */

@@ -74,8 +74,7 @@ export function parseOptions(body: Fields, { warnings, targetFormat }: OptionCon
   const text = openai.text('instructions')
   const own = parseOwn({ openai, anthropic, google }, targetFormat)
   for (const name of ['sendReasoning', 'structuredOutputMode', 'toolStreaming', 'includePings']) anthropic.ignore(name) // only the client uses them
-  for (const name of ['forceReasoning', 'systemMessageMode']) openai.ignore(name) // the gateway knows what the model takes
-  openai.ignore('include') // concerns what OpenAI shows of tools of its own
+  for (const name of ['forceReasoning', 'systemMessageMode', 'include']) openai.ignore(name) // concern OpenAI alone
   customer?.drop()
   given.ignore('azure', 'googleVertex', 'vertex')
   for (const fields of [openai, anthropic, google, gateway, given]) fields.drop() // those of Signalbox were checked before

@@ -4,7 +4,7 @@ import type { Traits } from '../../../traits.ts'
 import type { TargetContext } from '../../translator.ts'
 import type { AssistantPart, ServerToolPart, TextPart } from '../parts.ts'
 import { flatSchema } from '../schema.ts'
-import { type FunctionTool, type Tool, type ToolChoice, type WebSearchTool, withoutTools } from '../tools.ts'
+import { type FunctionTool, isHosted, type Tool, type ToolChoice, type WebSearchTool, withoutTools } from '../tools.ts'
 import { separateParagraphs, type Turn } from '../turns.ts'
 import type { Warnings } from '../warnings.ts'
 import type { Renamer } from './tool-calls.ts'
@@ -67,8 +67,6 @@ export function withoutHosted(
   })
 }
 
-const isHosted = (tool: Tool): tool is FunctionTool => tool.type === 'function' && tool.isHosted === true
-
 /** The tools in kinds that the target has, under names that it accepts. */
 export function prepareTools(tools: readonly Tool[], target: ToolContext): Tool[] {
   return tools.map((tool) => prepareTool(tool, target))
@@ -119,7 +117,7 @@ export function prepareToolChoice(
     case 'auto':
       return { toolChoice: choice, tools: all }
     case 'none': {
-      const called = all.filter(({ type }) => type !== 'web-search') // a web search would run in spite of the choice
+      const called = all.filter((tool) => tool.type !== 'web-search' && !isHosted(tool)) // the vendor's own would run in spite of the choice
       return knows('none') && called.length > 0
         ? { toolChoice: choice, tools: called }
         : { toolChoice: undefined, tools: [] }
@@ -173,9 +171,13 @@ export function fitServerTools(turns: readonly Turn[], warnings: Warnings): Turn
 
 const isServerTool = (part: AssistantPart): part is ServerToolPart => part.type === 'server-tool'
 
+/** Leaves out files and encrypted data, which cost tokens and tell a model nothing as text. */
+const withoutBytes = (_name: string, value: unknown): unknown =>
+  typeof value === 'string' && /^(?:data:[^,\s]*,)?[\w+/=-]{200,}$/.test(value) ? '[left out]' : value
+
 function asText({ query, error, results, hosted }: ServerToolPart): TextPart {
   if (hosted) {
-    const said = [`[Ran ${hosted.name}: ${JSON.stringify(hosted.input)}]`, JSON.stringify(hosted.result)]
+    const said = [`[Ran ${hosted.name}: ${JSON.stringify(hosted.input)}]`, JSON.stringify(hosted.result, withoutBytes)]
     return { type: 'text', text: said.join('\n') }
   }
   const found = results.map(({ title, url, text }) =>

@@ -1,0 +1,107 @@
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createGoogle } from '@ai-sdk/google'
+import { createOpenAI } from '@ai-sdk/openai'
+import type * as ai7 from 'ai'
+import type { JsonObject } from '../../../../src/lib/json.ts'
+import { saidIn } from '../../../pipeline/support/sdk/said.ts'
+import { fakeUpstream, json, sse } from '../../../pipeline/support/upstream.ts'
+import { openWorld } from '../../../pipeline/support/world.ts'
+
+/* Vendors that run tools of their own, for the AI SDK's package of each and for a gateway before it. */
+
+type Fetch = typeof globalThis.fetch
+export type HostFormat = 'openai-responses' | 'anthropic-messages' | 'gemini'
+
+const own = (fetch: Fetch) => ({ apiKey: 'x', baseURL: 'http://vendor.test/v1', fetch })
+
+export const vendors: Readonly<
+  Record<HostFormat, { provider: string; model: string; create(fetch: Fetch): (model: string) => ai7.LanguageModel }>
+> = {
+  'openai-responses': { provider: 'openai', model: 'gpt-5.6', create: (fetch) => createOpenAI(own(fetch)).responses },
+  'anthropic-messages': {
+    provider: 'anthropic',
+    model: 'claude-sonnet-4-5',
+    create: (fetch) => createAnthropic(own(fetch)),
+  },
+  gemini: { provider: 'google', model: 'gemini-3-pro-preview', create: (fetch) => createGoogle(own(fetch)) },
+}
+
+/** An answer, whole and streamed: what the vendor says in its own form, and then a text. */
+export function answerOf(format: HostFormat, said: readonly JsonObject[]): { whole: object; events: string[] } {
+  const { whole, events } = saidIn(format, { blocks: [{ type: 'text', text: 'It is 42.' }] })
+  const answer = Object(whole)
+  const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`
+  const named = (event: { type: string; [member: string]: unknown }) => `event: ${event.type}\n${data(event)}`
+  switch (format) {
+    case 'anthropic-messages': {
+      const blocks = said.flatMap((block, index) => {
+        const { input, citations } = block
+        const start =
+          input !== undefined ? { ...block, input: {} } : citations ? { ...block, text: '', citations: [] } : block
+        const deltas = [
+          ...(input !== undefined ? [{ type: 'input_json_delta', partial_json: JSON.stringify(input) }] : []),
+          ...(citations ? [{ type: 'text_delta', text: block.text }] : []),
+          ...(Array.isArray(citations) ? citations.map((citation) => ({ type: 'citations_delta', citation })) : []),
+        ]
+        return [
+          named({ type: 'content_block_start', index, content_block: start }),
+          ...deltas.map((delta) => named({ type: 'content_block_delta', index, delta })),
+          named({ type: 'content_block_stop', index }),
+        ]
+      })
+      const later = events.slice(1).map((event) => event.replace('"index":0', `"index":${said.length}`))
+      return {
+        whole: { ...answer, content: [...said, ...answer.content] },
+        events: [events[0] ?? '', ...blocks, ...later],
+      }
+    }
+    case 'openai-responses': {
+      const items = said.flatMap((item, index) => [
+        named({ type: 'response.output_item.added', output_index: index, item: { ...item, status: 'in_progress' } }),
+        ...(item.code === undefined
+          ? []
+          : [
+              named({
+                type: 'response.code_interpreter_call_code.done',
+                output_index: index,
+                code: item.code,
+                item_id: item.id,
+              }),
+            ]),
+        named({ type: 'response.output_item.done', output_index: index, item }),
+      ])
+      const later = events.slice(1).map((event) => event.replace('"output_index":0', `"output_index":${said.length}`))
+      return {
+        whole: { ...answer, output: [...said, ...answer.output] },
+        events: [events[0] ?? '', ...items, ...later],
+      }
+    }
+    case 'gemini':
+      return {
+        whole: {
+          ...answer,
+          candidates: [
+            { ...answer.candidates[0], content: { role: 'model', parts: [...said, { text: 'It is 42.' }] } },
+          ],
+        },
+        events: [
+          ...said.map((part) => data({ candidates: [{ content: { role: 'model', parts: [part] } }] })),
+          ...events,
+        ],
+      }
+  }
+}
+
+/** A gateway before a vendor that gives this answer. */
+export async function openBefore(format: HostFormat, answer: { whole: object; events: string[] }) {
+  const { provider, model } = vendors[format]
+  const up = fakeUpstream(({ url, body }) =>
+    url.pathname.includes(':stream') || JSON.parse(body).stream ? sse(answer.events) : json(answer.whole),
+  )
+  const { gateway } = await openWorld({
+    fetch: up,
+    catalog: { [provider]: { baseUrl: 'http://one.test/v1', format, models: [{ id: model }] } },
+    connections: [provider],
+  })
+  return { up, name: `${provider}/${model}`, fetch: gateway.fetch }
+}
