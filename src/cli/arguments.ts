@@ -42,7 +42,7 @@ export function readArguments(args: readonly string[], known: Readonly<Record<st
     const option = Object.hasOwn(known, name) ? known[name] : undefined
     if (!option) throw usage(`Unknown option "${rawName}". ${suggestion(name, known)}`)
     const next = args[index + 1]
-    if (value === undefined && next !== undefined && option.words?.includes(next)) {
+    if (value === undefined && option.words && next !== undefined && !next.startsWith('-')) {
       value = next
       wordAt = index + 1
     }

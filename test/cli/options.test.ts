@@ -99,6 +99,7 @@ const refused: Array<[args: string[], says: RegExp]> = [
   [['--demo=yes'], /--demo takes no value/],
   [['--demo', 'json'], /Unexpected "json"/],
   [['--log=xml'], /--log takes no value but json/],
+  [['--log', 'xml'], /--log takes no value but json/],
   [['--log', 'json', 'json'], /Unexpected "json"/],
   [['--port'], /--port needs a value, as in --port 4000/],
   [['--data', '--demo'], /--data needs a value/],
