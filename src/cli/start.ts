@@ -135,7 +135,7 @@ async function readConfig({ config: path }: CliOptions, variables: Variables) {
   }
 }
 
-/** The proxies of the environment, which Node's own calls take as well where `NODE_USE_ENV_PROXY` is 1. Throws a problem for an address that is none. */
+/** The proxies of the environment, which Node's own calls take as well where `NODE_USE_ENV_PROXY` is 1. Throws a problem for an invalid address. */
 async function openProxies() {
   return await environmentProxies().catch((cause: unknown) => {
     throw problem('HTTPS_PROXY and HTTP_PROXY must be addresses such as http://proxy.example:3128, or unset.', {

@@ -74,10 +74,11 @@ async function ask(
   return { status: response.status, text }
 }
 
-test('providers are called by the proxy of the environment where Node is told so, and only there', async ({
+test('the command calls providers by HTTP_PROXY with NODE_USE_ENV_PROXY=1, and directly without it', async ({
   port,
   proxied,
 }) => {
+  proxied.length = 0
   const env = { HTTP_PROXY: `http://127.0.0.1:${port}` }
   assert.is((await ask(env)).status, 502)
   assert.equal(proxied, [])
@@ -88,7 +89,7 @@ test('providers are called by the proxy of the environment where Node is told so
   assert.is((await ask({ ...env, NODE_USE_ENV_PROXY: '1', NO_PROXY: 'lab.invalid' })).status, 502)
 })
 
-test('a proxy is asked for no media at an address that is not public', async ({ port, proxied }) => {
+test('no request for media at an address that is not public reaches the proxy', async ({ port, proxied }) => {
   const proxy = `http://127.0.0.1:${port}`
   const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy, HTTPS_PROXY: proxy }
   for (const [url, calls] of [
@@ -104,7 +105,7 @@ test('a proxy is asked for no media at an address that is not public', async ({ 
   }
 })
 
-test('no proxy gets requests to this machine, those of commands with the admin token neither', async ({
+test('requests to this machine do not go to the proxy, nor does the admin token of a command', async ({
   port,
   proxied,
 }) => {

@@ -17,7 +17,7 @@ export interface SharedStore {
 const WRITES = times(200)
 const RACES = times(50)
 const ROUNDS = 5
-/** Others may have the processor in some: then the median of five later ones counts. */
+/** After so many the test fails, unless the median of five rounds in a row was within the limit: others may have the processor in some. */
 const MOST_ROUNDS = 30
 
 type SharedTest = (title: string, body: (processes: Processes) => Promise<void>) => void

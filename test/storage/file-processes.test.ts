@@ -90,7 +90,7 @@ test('file storage keeps no process alive, watched or not', async ({ program }) 
   })
 })
 
-/** Every change of a round is told in time. */
+/** Asserts that the storage reports every change within the limit, in one of several rounds. */
 async function tellsInTime(program: Program | undefined, options: { pollMs?: number }): Promise<void> {
   const latest = await roundsUntil(TOLD_WITHIN_MS, async () =>
     Math.max(...(await inFolder((path) => delaysOf(path, program?.start('announce', path) as Child, options)))),

@@ -64,7 +64,11 @@ export type OfferedTool = Tool | VendorTool
 
 /** A call of a tool that ran at its vendor, as a part. */
 export const hostedPart = (id: string, hosted: HostedCall): ServerToolPart => ({
-  ...{ type: 'server-tool', tool: 'hosted', id, query: '', results: [] },
+  type: 'server-tool',
+  tool: 'hosted',
+  id,
+  query: '',
+  results: [],
   hosted,
 })
 

@@ -1,6 +1,3 @@
-import { createAnthropic } from '@ai-sdk/anthropic'
-import { createGoogle } from '@ai-sdk/google'
-import { createOpenAI } from '@ai-sdk/openai'
 import * as ai7 from 'ai'
 import { createSignalbox } from '../../../src/ai/signalbox.ts'
 import { wireFormats } from '../../../src/types/unions.ts'
@@ -10,6 +7,7 @@ import { type Answered, saidIn } from '../../pipeline/support/sdk/said.ts'
 import { fakeUpstream, json, sse } from '../../pipeline/support/upstream.ts'
 import { openWorld } from '../../pipeline/support/world.ts'
 import { assert, suite } from '../../support/suite.ts'
+import { vendors } from './support/vendors.ts'
 
 /*
  * The same call through the AI SDK's own package of a vendor and through the gateway, before the same provider: what the application gets is the
@@ -20,24 +18,8 @@ Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
 
 const test = suite('the AI SDK over the gateway beside its own packages of vendors')
 
-type Fetch = typeof globalThis.fetch
 type Result = Awaited<ReturnType<typeof ai7.generateText>>
 type Part = Result['content'][number]
-
-const own = (fetch: Fetch) => ({ apiKey: 'x', baseURL: 'http://vendor.test/v1', fetch })
-
-const vendors: Readonly<
-  Record<WireFormat, { provider: string; model: string; create(fetch: Fetch): (model: string) => ai7.LanguageModel }>
-> = {
-  'openai-chat': { provider: 'openai', model: 'gpt-4.1', create: (fetch) => createOpenAI(own(fetch)).chat },
-  'openai-responses': { provider: 'openai', model: 'gpt-5.6', create: (fetch) => createOpenAI(own(fetch)).responses },
-  'anthropic-messages': {
-    provider: 'anthropic',
-    model: 'claude-sonnet-4-5',
-    create: (fetch) => createAnthropic(own(fetch)),
-  },
-  gemini: { provider: 'google', model: 'gemini-3-pro-preview', create: (fetch) => createGoogle(own(fetch)) },
-}
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const city = {

@@ -6,11 +6,12 @@ import type { JsonObject } from '../../../src/lib/json.ts'
 import { ai6 } from '../../pipeline/support/sdk/clients/ai.ts'
 import type { FakeUpstream } from '../../pipeline/support/upstream.ts'
 import { assert, suite } from '../../support/suite.ts'
-import { answerOf, type HostFormat, openBefore, vendors } from './support/hosted.ts'
+import { answerOf, type HostFormat, openBefore } from './support/hosted.ts'
+import { vendors } from './support/vendors.ts'
 
 /*
- * Tools that run at a vendor: the vendor is told of them what the AI SDK's own package tells, and the application gets of the calls and results
- * what that package gives.
+ * Tools that run at a vendor. Requests declare them as the AI SDK's own package for the vendor does, and the application gets the same calls and
+ * results as from that package.
  */
 
 Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
@@ -33,7 +34,7 @@ interface Case {
   said: JsonObject[]
   /** Does its text cite what the tool has found? */
   isCited?: true
-  /** Words of the result, which the vendor is told in the next turn. */
+  /** A part of the result, which the request of the next turn must contain. */
   words?: string
 }
 
@@ -103,7 +104,7 @@ const cases: Readonly<Record<string, Case>> = {
     ],
     isCited: true,
   },
-  'an image that OpenAI is told to make': {
+  'an image of OpenAI, whose tool the tool choice names': {
     format: 'openai-responses',
     tools: { draw: openai.tools.imageGeneration({ outputFormat: 'png' }) },
     asked: { toolChoice: { type: 'tool', toolName: 'draw' } },

@@ -115,9 +115,9 @@ const noPart = ({ path, value }: Fields, warnings: Warnings): never =>
 /** Parses an earlier answer that the client returns. */
 function parseAssistant(message: Fields, context: PromptContext): AssistantPart[] {
   const { warnings } = context
-  const searches: RunCalls = new Map()
+  const calls: RunCalls = new Map()
   return partsOf(message, warnings).flatMap((part) => {
-    const parsed = parseAssistantPart(part, searches, context)
+    const parsed = parseAssistantPart(part, calls, context)
     part.ignore('providerOptions', 'title')
     part.drop()
     if (!parsed) return []
@@ -128,7 +128,7 @@ function parseAssistant(message: Fields, context: PromptContext): AssistantPart[
   })
 }
 
-function parseAssistantPart(part: Fields, searches: RunCalls, context: PromptContext): AssistantPart | undefined {
+function parseAssistantPart(part: Fields, calls: RunCalls, context: PromptContext): AssistantPart | undefined {
   const { warnings } = context
   const type = part.text('type')
   switch (type) {
@@ -146,10 +146,10 @@ function parseAssistantPart(part: Fields, searches: RunCalls, context: PromptCon
     case 'file':
       return parseAnswerFile(part, context)
     case 'tool-call':
-      if (part.flag('providerExecuted')) return noteCall(part, searches)
+      if (part.flag('providerExecuted')) return noteCall(part, calls)
       return parseCall(part, context)
     case 'tool-result':
-      return parseServerResult(part, searches, warnings)
+      return parseServerResult(part, calls, warnings)
     case 'custom':
     case 'reasoning-file':
       part.ignore(...Object.keys(part.value))

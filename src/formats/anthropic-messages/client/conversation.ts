@@ -73,7 +73,7 @@ function parseResult(block: Fields, warnings: Warnings): ToolResult {
 
 /** Parses an earlier answer that the client returns. */
 function parseAssistant(blocks: readonly Fields[], warnings: Warnings): AssistantPart[] {
-  const searches: Searches = { queries: new Map(), places: new Map() }
+  const searches: Searches = { running: new Map(), places: new Map() }
   const inserted = new Set<AssistantPart>()
   const parts = blocks.flatMap((block) => {
     const part = parsePart(block, searches, warnings)
@@ -89,11 +89,11 @@ function parseAssistant(blocks: readonly Fields[], warnings: Warnings): Assistan
 
 /** Web searches that have no results yet, by id: their blocks, and their paths in the request. */
 interface Searches {
-  queries: RunningCalls
+  running: RunningCalls
   places: Map<string, string>
 }
 
-function parsePart(block: Fields, { queries, places }: Searches, warnings: Warnings): AssistantPart | undefined {
+function parsePart(block: Fields, { running, places }: Searches, warnings: Warnings): AssistantPart | undefined {
   const type = block.text('type')
   switch (type) {
     case 'text': {
@@ -112,14 +112,14 @@ function parsePart(block: Fields, { queries, places }: Searches, warnings: Warni
       return { type, source: parseSource(block, warnings) }
     case 'web_search_tool_result':
       places.delete(block.text('tool_use_id') ?? '')
-      return parseServerResult(ignoreAll(block), queries, {})
+      return parseServerResult(ignoreAll(block), running, {})
     case 'fallback': // marks where another model of Anthropic has gone on
       ignoreAll(block)
       return void warnings.noteDropped(block.at)
     case 'server_tool_use':
       if (block.text('name') === 'web_search') {
         const id = block.text('id') ?? ''
-        queries.set(id, ignoreAll(block))
+        running.set(id, ignoreAll(block))
         places.set(id, block.at)
         return undefined
       }

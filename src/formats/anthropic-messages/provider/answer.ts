@@ -13,9 +13,9 @@ import { messageUsage } from '../stream-state.ts'
 export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   if (!Array.isArray(body.content))
     throw gatewayError('UPSTREAM_INVALID', { message: 'The provider sent a message without content.' })
-  const queries: RunningCalls = new Map()
-  const content = body.content.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, queries, context) : []))
-  if (queries.size > 0) context.responseWarnings.noteDropped('server_tool_use') // searches without results
+  const running: RunningCalls = new Map()
+  const content = body.content.flatMap((block: unknown) => (isObject(block) ? parseBlock(block, running, context) : []))
+  if (running.size > 0) context.responseWarnings.noteDropped('server_tool_use') // calls without results
   const hasToolCalls = content.some((part) => part.type === 'tool-call')
   return defined<Answer>({
     id: textOrEmpty(body.id) || undefined,
@@ -26,7 +26,7 @@ export function parseAnswer(body: JsonObject, context: ReadContext): Answer {
   })
 }
 
-function parseBlock(block: JsonObject, queries: RunningCalls, context: ReadContext): AssistantPart[] {
+function parseBlock(block: JsonObject, running: RunningCalls, context: ReadContext): AssistantPart[] {
   const { origin, newId, responseWarnings } = context
   switch (block.type) {
     case 'text': {
@@ -53,10 +53,10 @@ function parseBlock(block: JsonObject, queries: RunningCalls, context: ReadConte
     }
     case 'server_tool_use':
       if (!isShown(block, context)) break
-      queries.set(textOrEmpty(block.id), block)
+      running.set(textOrEmpty(block.id), block)
       return []
   }
-  const result = parseServerResult(block, queries, context)
+  const result = parseServerResult(block, running, context)
   if (result) return [result]
   responseWarnings.noteDropped(textOrEmpty(block.type) || 'content')
   return []

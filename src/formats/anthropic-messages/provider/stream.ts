@@ -28,7 +28,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   const blocks = createBlocks()
   const counts: JsonObject = {}
   const startOf = createMessageStarts()
-  const blockContext = { ...context, ...createPartEvents(emit), queries: new Map<string, JsonObject>() }
+  const blockContext = { ...context, ...createPartEvents(emit), running: new Map<string, JsonObject>() }
 
   function observe({ event, data }: SseEvent) {
     const payload = tryParseJson(data)
@@ -100,7 +100,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
   function endMessage(delta: JsonObject, usage: unknown) {
     mergeCounts(counts, usage)
     const finish = parseStop(delta)
-    if (finish && blockContext.queries.size > 0) context.responseWarnings.noteDropped('server_tool_use') // searches without results
+    if (finish && blockContext.running.size > 0) context.responseWarnings.noteDropped('server_tool_use') // calls without results
     const whole = isObject(usage) ? messageUsage(counts) : undefined
     if (whole) emit({ type: 'usage', usage: whole })
     if (finish) emit({ type: 'finish', candidate: 0, finish })
@@ -110,7 +110,7 @@ export function createReader(context: ReadContext, emit: (event: ReaderEvent) =>
 }
 
 interface BlockContext extends ReadContext, PartEvents {
-  queries: RunningCalls
+  running: RunningCalls
 }
 
 /** Creates a reader for the block of a given start, in which some vendors put all of its content. */
@@ -132,9 +132,9 @@ function createBlockReader(block: JsonObject, context: BlockContext): BlockReade
     case 'tool_use':
       return textOrEmpty(block.name) === '' ? readNothing('tool_use', context) : readCall(block, context)
     case 'server_tool_use':
-      return isShown(block, context) ? readSearch(block, context) : readNothing('server_tool_use', context)
+      return isShown(block, context) ? readServerCall(block, context) : readNothing('server_tool_use', context)
   }
-  const result = parseServerResult(block, context.queries, context)
+  const result = parseServerResult(block, context.running, context)
   return result ? readWhole(result, context) : readNothing(textOrEmpty(block.type) || 'content', context)
 }
 
@@ -183,14 +183,14 @@ function readCall(block: JsonObject, { start, emit, newId }: BlockContext): Bloc
 }
 
 /** The call is emitted together with its results. */
-function readSearch(block: JsonObject, { queries }: BlockContext): BlockReader {
+function readServerCall(block: JsonObject, { running }: BlockContext): BlockReader {
   const pieces: string[] = []
   const reader = createInputReader(block.input, (more) => void pieces.push(more))
   return {
     add: ({ partial_json }) => reader.add(textOrEmpty(partial_json)),
     end() {
       reader.end()
-      queries.set(textOrEmpty(block.id), { ...block, input: tryParseJson(pieces.join('')) })
+      running.set(textOrEmpty(block.id), { ...block, input: tryParseJson(pieces.join('')) })
     },
   }
 }

@@ -1,30 +1,12 @@
-import { createAnthropic } from '@ai-sdk/anthropic'
-import { createGoogle } from '@ai-sdk/google'
-import { createOpenAI } from '@ai-sdk/openai'
-import type * as ai7 from 'ai'
 import type { JsonObject } from '../../../../src/lib/json.ts'
 import { saidIn } from '../../../pipeline/support/sdk/said.ts'
 import { fakeUpstream, json, sse } from '../../../pipeline/support/upstream.ts'
 import { openWorld } from '../../../pipeline/support/world.ts'
+import { vendors } from './vendors.ts'
 
 /* Vendors that run tools of their own, for the AI SDK's package of each and for a gateway before it. */
 
-type Fetch = typeof globalThis.fetch
 export type HostFormat = 'openai-responses' | 'anthropic-messages' | 'gemini'
-
-const own = (fetch: Fetch) => ({ apiKey: 'x', baseURL: 'http://vendor.test/v1', fetch })
-
-export const vendors: Readonly<
-  Record<HostFormat, { provider: string; model: string; create(fetch: Fetch): (model: string) => ai7.LanguageModel }>
-> = {
-  'openai-responses': { provider: 'openai', model: 'gpt-5.6', create: (fetch) => createOpenAI(own(fetch)).responses },
-  'anthropic-messages': {
-    provider: 'anthropic',
-    model: 'claude-sonnet-4-5',
-    create: (fetch) => createAnthropic(own(fetch)),
-  },
-  gemini: { provider: 'google', model: 'gemini-3-pro-preview', create: (fetch) => createGoogle(own(fetch)) },
-}
 
 /** An answer, whole and streamed: what the vendor says in its own form, and then a text. */
 export function answerOf(format: HostFormat, said: readonly JsonObject[]): { whole: object; events: string[] } {

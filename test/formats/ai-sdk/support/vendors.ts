@@ -1,0 +1,29 @@
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createGoogle } from '@ai-sdk/google'
+import { createOpenAI } from '@ai-sdk/openai'
+import type { LanguageModel } from 'ai'
+import type { WireFormat } from '../../../../src/types.ts'
+
+type Fetch = typeof globalThis.fetch
+
+interface Vendor {
+  /** Its name in Signalbox. */
+  provider: string
+  model: string
+  /** The models of the AI SDK's own package for the vendor. */
+  create(fetch: Fetch): (model: string) => LanguageModel
+}
+
+const own = (fetch: Fetch) => ({ apiKey: 'x', baseURL: 'http://vendor.test/v1', fetch })
+
+/** A vendor for each format, with the AI SDK's own package for it. */
+export const vendors: Readonly<Record<WireFormat, Vendor>> = {
+  'openai-chat': { provider: 'openai', model: 'gpt-4.1', create: (fetch) => createOpenAI(own(fetch)).chat },
+  'openai-responses': { provider: 'openai', model: 'gpt-5.6', create: (fetch) => createOpenAI(own(fetch)).responses },
+  'anthropic-messages': {
+    provider: 'anthropic',
+    model: 'claude-sonnet-4-5',
+    create: (fetch) => createAnthropic(own(fetch)),
+  },
+  gemini: { provider: 'google', model: 'gemini-3-pro-preview', create: (fetch) => createGoogle(own(fetch)) },
+}
